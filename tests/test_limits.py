@@ -267,7 +267,18 @@ def real_arguments():
 
 
 # Data, which may be NaN (operator/any_number.h).
-DATA = {"color", "fill_value", "fill_values", "on_value", "off_value", "values", "default_value", "fdata", "left", "right"}
+DATA = {
+    "color",
+    "fill_value",
+    "fill_values",
+    "on_value",
+    "off_value",
+    "values",
+    "default_value",
+    "fdata",
+    "left",
+    "right",
+}
 
 
 @pytest.mark.parametrize("name, argument", [pytest.param(n, a, id=f"{n}-{a['name']}") for n, a in real_arguments()])

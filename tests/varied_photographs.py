@@ -6,7 +6,6 @@ import random
 import sys
 from pathlib import Path
 
-from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples" / "demo"))
 import data  # noqa: E402

@@ -77,8 +77,8 @@ std::vector<char> held_alone(const Batch& b) {
   return alone;
 }
 
-// Which samples of `out` take memory that is offered. Padding makes samples larger; then all get memory of their own, and
-// are one tensor.
+// Which samples of `out` take memory that is offered. Padding makes samples larger; then all get memory of their own,
+// and are one tensor.
 static std::vector<char> taken(const Batch& out, const Batch& from, std::span<const char> offered) {
   const auto bytes = [](const Batch& b, int i) {
     return b.shape(i).volume() * static_cast<int64_t>(size_of(b.dtype()));

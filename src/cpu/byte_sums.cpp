@@ -14,10 +14,10 @@ namespace penstock {
 #define PENSTOCK_LOOPS_TEXT "cpu/byte_sums.inc.h"
 #include "base/foreach_target.h"
 
-const ByteSums& byte_sums(Target t) { return PENSTOCK_FOR_TARGET(t, byte_sums, kByteSums); }
+const ByteSumLoops& byte_sums(Target t) { return PENSTOCK_FOR_TARGET(t, byte_sums, kByteSums); }
 
-// float32 holds integers up to 2^24, so smaller sums are exact in it. Larger ones are rounded once for each tap, and once
-// more for the half.
+// float32 holds integers up to 2^24, so smaller sums are exact in it. Larger ones are rounded once for each tap, and
+// once more for the half.
 static bool find_doubt(int64_t largest, int taps, SumRounding& r) {
   const int64_t reach = largest + largest / 1024 + (int64_t{1} << r.shift);
   if (reach >= int64_t{1} << 30) return false;

@@ -17,8 +17,8 @@ struct SumRounding {
   int32_t doubt = 0;
 };
 
-// The weights of a table as integers, `stride` for each output, zeros after its taps. False: some sums are too large for
-// 32 bits, or float32 is in doubt about too many of them.
+// The weights of a table as integers, `stride` for each output, zeros after its taps. False: some sums are too large
+// for 32 bits, or float32 is in doubt about too many of them.
 bool integer_weights(const TapTable& table, int bits, int stride, std::vector<int16_t>& weight, SumRounding& rounding);
 
 // How a row of words (bytes as 16 bits) is resampled. Words are read in pairs, which begin at even words.
@@ -38,7 +38,7 @@ struct WordPlan {
 // `origin` is the sample that the words begin with. False: see integer_weights.
 bool plan_words(const TapTable& table, int bits, int64_t origin, int lanes, WordPlan& plan, SumRounding& rounding);
 
-struct ByteSums {
+struct ByteSumLoops {
   static constexpr int kSlack = 128;  // words that horizontal may read after a row; bytes that it may write after one
   int lanes;                          // of a plan
   // out[i] = the sum over k of weights k of pairs * rows[k][i]; there is an even number of rows.
@@ -50,6 +50,6 @@ struct ByteSums {
   void (*split_rgb)(const uint8_t* pixels, uint16_t* const* words, int64_t n);
   void (*join_rgb)(const uint8_t* const* planes, uint8_t* pixels, int64_t n);
 };
-const ByteSums& byte_sums(Target t);
+const ByteSumLoops& byte_sums(Target t);
 
 }  // namespace penstock

@@ -197,4 +197,4 @@ inline void vertical(const uint8_t* const* rows, const int32_t* pairs, int n_pai
   vertical_plain(rows, pairs, n_pairs, r, out, 0, n);
 }
 #endif
-constexpr ByteSums kByteSums{kSumLanes, &vertical, &horizontal, &widen, &split_rgb, &join_rgb};
+constexpr ByteSumLoops kByteSums{kSumLanes, &vertical, &horizontal, &widen, &split_rgb, &join_rgb};

@@ -48,7 +48,7 @@ std::vector<Target> targets_of_sums() {
   return all;
 }
 
-TEST(ByteSums, RowsAreThoseOfFloat32) {
+TEST(ByteSumLoops, RowsAreThoseOfFloat32) {
   std::mt19937 random(1);
   int forms[3] = {}, doubts = 0;
   for (const FilterKind kind : {FilterKind::cubic, FilterKind::lanczos3})
@@ -65,7 +65,7 @@ TEST(ByteSums, RowsAreThoseOfFloat32) {
                                                                           {901, 61}})
       for (const Target t : targets_of_sums()) {
         const Filtered f = filtered(kind, in, out);
-        const ByteSums& sums = byte_sums(t);
+        const ByteSumLoops& sums = byte_sums(t);
         WordPlan plan;
         SumRounding rounding;
         ASSERT_TRUE(plan_words(f.table, f.bits, 0, sums.lanes, plan, rounding));
@@ -78,7 +78,7 @@ TEST(ByteSums, RowsAreThoseOfFloat32) {
             std::vector<uint8_t*> to;
             for (int c = 0; c < planes; ++c) {
               bytes.push_back(bytes_of(in, kinds, random));
-              words.emplace_back(in + ByteSums::kSlack), results.emplace_back(out + ByteSums::kSlack);
+              words.emplace_back(in + ByteSumLoops::kSlack), results.emplace_back(out + ByteSumLoops::kSlack);
               sums.widen(bytes[c].data(), words[c].data(), in);
             }
             for (int c = 0; c < planes; ++c) from.push_back(words[c].data()), to.push_back(results[c].data());
@@ -95,7 +95,7 @@ TEST(ByteSums, RowsAreThoseOfFloat32) {
   EXPECT_GT(doubts, 0);
 }
 
-TEST(ByteSums, ColumnsAreThoseOfFloat32) {
+TEST(ByteSumLoops, ColumnsAreThoseOfFloat32) {
   std::mt19937 random(2);
   for (const FilterKind kind : {FilterKind::cubic, FilterKind::lanczos3})
     for (const auto& [in, out] :
@@ -129,7 +129,7 @@ TEST(ByteSums, ColumnsAreThoseOfFloat32) {
         }
 }
 
-TEST(ByteSums, PixelsBecomePlanesAndPlanesPixels) {
+TEST(ByteSumLoops, PixelsBecomePlanesAndPlanesPixels) {
   std::mt19937 random(3);
   for (const Target t : targets_of_sums())
     for (const int64_t n : {1, 15, 16, 17, 50}) {

@@ -5,8 +5,8 @@ namespace penstock {
 
 namespace {
 
-// A filter that takes each sample as it is, such as one axis of a resize that keeps its extent, reads that sample alone.
-// Not for floating point, where a weight of 0 makes NaN of infinity.
+// A filter that takes each sample as it is, such as one axis of a resize that keeps its extent, reads that sample
+// alone. Not for floating point, where a weight of 0 makes NaN of infinity.
 void leave_ones(TapTable& t) {
   const auto taps = static_cast<size_t>(t.taps), n = t.first.size();
   if (taps < 2) return;

@@ -68,7 +68,7 @@ class ByteFilter {
   static constexpr int kMost = 4;
   SampleRun& run;
   CpuScratch::State& s;
-  const ByteSums& sums;
+  const ByteSumLoops& sums;
   FilterDims dims;
   FilterAxis z, y, x;
   TileProgram program;
@@ -87,8 +87,8 @@ class ByteFilter {
     column = x.source(x.taps->lowest);
     columns = x.taps->highest - x.taps->lowest;
     if (!plan_words(*x.taps, bits, x.taps->lowest, sums.lanes, s.words, rounding)) return false;
-    word_plane = (columns + 15) / 16 * 16 + ByteSums::kSlack;
-    byte_plane = x.count + ByteSums::kSlack;
+    word_plane = (columns + 15) / 16 * 16 + ByteSumLoops::kSlack;
+    byte_plane = x.count + ByteSumLoops::kSlack;
     if (static_cast<int64_t>(s.word_rows.size()) < word_plane * channels)
       s.word_rows.resize(static_cast<size_t>(word_plane * channels));
     if (run.rows && static_cast<int64_t>(s.bytes.size()) < decoded_plane() * channels)

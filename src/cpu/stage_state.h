@@ -28,7 +28,8 @@ struct CpuStage::State : StageCode {
   std::vector<std::vector<Link>> chains;
   int slots = 1;
   bool lookup = false;
-  // The filter gives bytes: its result + 0.5, rounded down. So many instructions do that; 0: something else comes first.
+  // The filter gives bytes: its result + 0.5, rounded down. So many instructions do that; 0: something else comes
+  // first.
   int rounds_up = 0;
   bool words = false;      // the code is a chain from uint16 to uint16
   TileFn dense = nullptr;  // of the only node, if it has a loop over memory for these types (BoundOp::dense_loop)

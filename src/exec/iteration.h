@@ -57,7 +57,7 @@ struct StepState {
 constexpr int kNoSource = -1;
 
 struct Iteration final : Job {
-  int size = 0;  // samples
+  int size = 0;                     // samples
   std::optional<BatchPlace> place;  // which batch it makes; none: the one after that of the iteration before
   bool end_of_data = false;
   std::vector<SampleOrigin> origin;

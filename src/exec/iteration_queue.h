@@ -36,7 +36,7 @@ class IterationQueue {
   const Graph& graph_;
   const Plan& plan_;
   JobConsumer consumer_;
-  std::mutex listing_;  // guards the two below
+  std::mutex listing_;             // guards the two below
   std::deque<BatchPlace> listed_;  // that no iteration has
   std::atomic<bool> lists_{false};
   const int process_;

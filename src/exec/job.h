@@ -48,7 +48,7 @@ class JobWork {
   // Whether the step of the job at this position may be prepared. wanted: somebody waits for that job alone.
   virtual Room room_for(const Job& job, size_t position, bool wanted) = 0;
   virtual void taken(Job& job) = 0;                  // the step will be prepared
-  virtual bool abandon(Job& job) = 0;  // nobody wants it: true if it may end where it is
+  virtual bool abandon(Job& job) = 0;                // nobody wants it: true if it may end where it is
   virtual bool runs_here(const Job& job) const = 0;  // the thread that waits for the job may prepare the step
 
   // Without it. None throws.

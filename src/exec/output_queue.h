@@ -16,10 +16,10 @@ class OutputQueue {
 
   bool schedule(bool soon = false);  // soon: this thread calls outputs() next; see IterationQueue
   PipelineOutput outputs(const Poll& poll);
-  void set_refill(int batch_size);  // batches are cut anew, to this size
-  int refill() const { return rebatch_; }  // the size of batches that are cut anew; 0: they are not
-  void begin_at_a_batch();  // which the sources do already; nothing is in flight
-  void go_back();           // after the last batch that was returned
+  void set_refill(int batch_size);                           // batches are cut anew, to this size
+  int refill() const { return rebatch_; }                    // the size of batches that are cut anew; 0: they are not
+  void begin_at_a_batch();                                   // which the sources do already; nothing is in flight
+  void go_back();                                            // after the last batch that was returned
   bool at_end_of_epoch() const { return at_end_of_epoch_; }  // after the last outputs(), also one that has failed
   void reset(bool leave_epoch);                              // see Executor::reset()
   void replay(std::vector<DrawOrigin> origins);

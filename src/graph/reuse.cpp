@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// x[...] = v gives a new value, and so does another shape. If the old value is not read again, both may use the same memory. This pass finds where
-// the graph permits that; whether somebody else holds the memory is checked when the step runs (batch/memory_reuse.h).
+// x[...] = v gives a new value, and so does another shape. If the old value is not read again, both may use the same
+// memory. This pass finds where the graph permits that; whether somebody else holds the memory is checked when the step
+// runs (batch/memory_reuse.h).
 #include <algorithm>
 
 #include "graph/arrangement.h"

@@ -34,7 +34,7 @@ const StageCode& code_of(DType from, DType to) {
   return *code;
 }
 
-// Of its kernel among those of this code: variants that differ in anything have kernels of their own.
+// Variants that differ in anything have kernels of their own: the number is that of the kernel among the code's.
 size_t number_of(const StageCode& code, const StageVariant& v) {
   static std::mutex mutex;
   static auto* numbers = new std::map<std::pair<const StageCode*, StageVariant>, size_t>;

@@ -83,8 +83,8 @@ template <class V> PENSTOCK_ALWAYS V middle(V a, V b, V c) {
   return greater(a, lesser(b, c));
 }
 // Columns become planes of ranks first, two of whose rows are shared by both rows of the output. Elements [begin, end):
-// planes of short parts stay in the first-level cache. The rows that are written, and those that the next call reads, are
-// fetched ahead: each pass alone has too little work to hide how long memory takes.
+// planes of short parts stay in the first-level cache. The rows that are written, and those that the next call reads,
+// are fetched ahead: each pass alone has too little work to hide how long memory takes.
 template <class K>
 PENSTOCK_ALWAYS void part_of_three(K* const* out, const K* const* rows, K* plane, int64_t begin, int64_t end,
                                    int64_t step, const KeyBits& bits, Specials<K>& seen) {

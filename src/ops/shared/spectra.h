@@ -53,8 +53,8 @@ struct SpectraRule {
 // The windows that spectra are of, without their factors and times the length. A unit is a window. In: spectra, or
 // magnitudes; then phases, and those before. Out: windows, memory of the transforms.
 //
-// The inverse transform of pairs (a, b) is the sum of the real and the imaginary part of the transform of a + b, where a
-// is even and b odd around the middle.
+// The inverse transform of pairs (a, b) is the sum of the real and the imaginary part of the transform of a + b, where
+// a is even and b odd around the middle.
 struct WindowsRule {
   PENSTOCK_PIXEL(
       enum Phases : int64_t{kSpectra, kFlat, kDrawn, kPhases, kAccelerated}; struct Coef {
