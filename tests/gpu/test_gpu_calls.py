@@ -222,9 +222,7 @@ def test_a_larger_call_copies_its_table_once_and_waits_for_nothing(order):
     start = len(order())
     out = fn.flip(g)
     asked = asked_for(order()[start:])
-    assert sorted(asked) == sorted(
-        ["allocate"] * 2 + ["copy", "launch", "free"]
-    )  # the result and the table
+    assert sorted(asked) == sorted(["allocate"] * 2 + ["copy", "launch", "free"])  # the result and the table
     assert asked.index("copy") < asked.index("launch")
     assert len(out) == len(g)
 
