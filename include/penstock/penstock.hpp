@@ -577,4 +577,3 @@ template <class T> class PerSample : public Optional<T> {
 }  // namespace penstock
 
 #include "penstock/pipeline.hpp"
-#include "penstock/function.hpp"

@@ -209,3 +209,5 @@ class Pipeline {
 
 }  // namespace api
 }  // namespace penstock
+
+#include "penstock/function.hpp"  // after Graph, which it takes
