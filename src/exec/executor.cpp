@@ -97,6 +97,7 @@ bool Executor::stop_within(std::chrono::milliseconds patience) {
 void Executor::stop() {
   ask_to_stop();
   iterations.scheduler.stop();
+  if (gpu_) gpu_->silence();  // the device may be about to tell that an iteration goes on to its next step
   runner_.end_steps();
   sources.clear();  // what they have enqueued is on gpu_
 }

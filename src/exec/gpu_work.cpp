@@ -77,7 +77,9 @@ StreamHandle GpuWork::own_stream() {
   return streams_.taken.back();
 }
 
-GpuWork::~GpuWork() {
+GpuWork::~GpuWork() { silence(); }
+
+void GpuWork::silence() {
   std::lock_guard lock(alive_->mutex);
   alive_->alive = false;
 }

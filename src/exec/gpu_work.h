@@ -30,8 +30,9 @@ class GpuWork {
   size_t staging_bytes_in_use() const { return *staging_in_use_; }
 
   // Calls `f` when the work that is now on the stream is done: on any thread, perhaps before notify() returns, never
-  // after the destructor.
+  // after silence() or the destructor.
   void notify(StreamHandle stream, std::function<void()> f);
+  void silence();  // waits for a function that runs
   // Enqueues copies of all samples; both batches are dense per sample. Samples that are adjacent share a copy.
   void copy(const Batch& from, Batch& to, StreamHandle stream);
 
