@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-PlanOptions plan_options(const Graph& g, const PipelineOptions& o, Engines& engines) {
+PlanOptions plan_options(const Graph& g, int device) {
   PlanOptions p = plan_options_from_environment();
   const auto asks = [&](ValueRef v) { return g.on_gpu(v); };
   const auto wants = [&](const Node& n) { return n.on_gpu || std::any_of(n.inputs.begin(), n.inputs.end(), asks); };
@@ -26,7 +26,7 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o, Engines& engi
     e.op = first.op, e.user_line = first.user_line;
     throw e;
   };
-  if (o.device == kNoGpu)
+  if (device == kNoGpu)
     refuse(
         "runs on a GPU, but the pipeline was made for the CPU only: give the pipeline a device_id, or omit the "
         "operator's device");
@@ -35,8 +35,13 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o, Engines& engi
   if (!why_not.empty() && !required.empty() && required != "0")
     refuse(fmt::format("is requested on a GPU and PENSTOCK_REQUIRE_GPU is set, but no GPU can be used: {}", why_not));
   p.gpu = why_not.empty();
+  if (p.gpu) GpuWork::check(std::max(0, device));
+  return p;
+}
+
+PlanOptions plan_options(const Graph& g, const PipelineOptions& o, Engines& engines) {
+  PlanOptions p = plan_options(g, o.device);
   if (!p.gpu) return p;
-  GpuWork::check(std::max(0, o.device));
   for (const Node& n : g.nodes()) {
     if (n.on_gpu && info_of(n).decodes_to_device) {
       const std::string why = gpu_video().why_no_video(std::max(0, o.device));

@@ -6,10 +6,10 @@
 #include "base/json_text.h"
 #include "base/size_limits.h"
 #include "exec/pipeline.h"
+#include "exec/plan_options.h"
 #include "function/call_frame.h"
 #include "function/function_run.h"
 #include "function/renew.h"
-#include "function/gpu_plan.h"
 
 namespace penstock {
 namespace {
@@ -30,7 +30,7 @@ Graph checked(Graph g, const FunctionOptions& o) {
 Function::Function(Graph graph, const FunctionOptions& options)
     : graph_(checked(std::move(graph), options)),
       device_(std::max(0, options.device)),
-      plan_(make_plan(graph_, gpu_plan_options(graph_, options.device))),
+      plan_(make_plan(graph_, plan_options(graph_, options.device))),
       compiled_(compiled_plan(plan_)) {
   find_inputs();
   for (const ValueRef& v : plan_.graph.outputs())
