@@ -2,6 +2,7 @@
 // Tiles after any taps: a block filters the rows that the tile needs vertically into shared memory (each sample of the
 // source is read once or twice, from the first cache), then horizontally.
 #pragma once
+#include "cuda/kernels/tile_fetched.h"
 #include "cuda/kernels/tiles.h"
 #include "cuda/kernels/warp_lanes.h"
 
@@ -167,33 +168,17 @@ template <class Stage> struct FilteredRows {
   }
 };
 
-// Whether pixels of results are three words, so that lanes can exchange them and store neighboring words.
-template <class Stage> constexpr bool makes_words =
-    sizeof(typename Stage::Out) == 4 && Stage::kOutPlanes == 3 && !Stage::kRow.fills;
-
 // Outputs of rows [y1, y1 + count) of a tile: a warp takes a row, 32 neighbors at a time.
 template <class Stage>
 __device__ inline void make_words(const StageTile<Stage>& t, const FilteredRows<Stage>& rows, int y1, int count) {
-  typedef typename Stage::Out Out;
   const int down = blockDim.x < 32 ? 1 : blockDim.x / 32;
   for (int y = y1 + static_cast<int>(threadIdx.x / 32); y < y1 + count; y += down)
-    for (int x = 0; x < t.nx; x += 32) {
-      uint32_t own[3][kOwnLanes], turned[3][kOwnLanes];
-      for (int u = 0; u < kOwnLanes; ++u) {
-        const int at = x + lane_of(u);
-        Out results[1][3];
+    for (int x = 0; x < t.nx; x += 32)
+      store_turned(t, x, y, [&](int at, auto& results) {
         sampled_results<Stage, 1>(
             t.coefs, t.block.fault, [&](int, auto& source) { rows.filter(at < t.nx ? at : t.nx - 1, y, 0, source); },
             [&](int) { return at < t.nx; }, results);
-        for (int p = 0; p < 3; ++p) own[p][u] = std::bit_cast<uint32_t>(results[0][p]);
-      }
-      turn_words(own, turned);
-      Out* to = t.out + ((t.x0 + x) * 3 + (t.y0 + y) * t.row_out);
-      PENSTOCK_UNROLL
-      for (int k = 0; k < 3; ++k)
-        for (int u = 0; u < kOwnLanes; ++u)
-          if (const int i = 32 * k + lane_of(u); i < (t.nx - x) * 3) to[i] = std::bit_cast<Out>(turned[k][u]);
-    }
+      });
 }
 
 // One tile after any taps.
@@ -214,6 +199,9 @@ template <class Stage> __device__ inline void filter_tile(const StageTile<Stage>
   }
 }
 
-template <class Stage> __device__ inline void tile_shared(const char* table) { filter_tile(StageTile<Stage>(table)); }
+template <class Stage> __device__ inline void tile_shared(const char* table) {
+  if constexpr (FetchedTile<Stage>::kPossible) fetch_tile(StageTile<Stage>(table));
+  else filter_tile(StageTile<Stage>(table));
+}
 
 }  // namespace penstock

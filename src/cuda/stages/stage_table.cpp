@@ -64,6 +64,7 @@ size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int plane
     if (path < Path::shared) return floats;
     double columns = std::fabs(x.scale * step_x) * (w - 1) + x.taps + 2;
     // Of two taps whatever the scale: samples alike share a tile.
+    if (gathers && x.taps <= 2 && y.taps <= 2) return floats + 4 + kFetchedBytes / 4;
     if (gathers) columns = x.taps <= 2 ? w * x.taps : std::min(columns, static_cast<double>(w) * x.taps);
     return floats + 4 +
            (static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) * planes + 3) * t.band;
