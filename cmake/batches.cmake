@@ -35,9 +35,9 @@ function(penstock_folders_in_batches target)  # each batch has files of one fold
   endforeach()
 endfunction()
 
-# Under the address sanitizer a third of the compilation is optimization, which most tests do not need.
+# Under sanitizers a third of the compilation is optimization, which most tests do not need.
 function(penstock_unoptimized target)
-  if(PENSTOCK_SANITIZE MATCHES "address")
+  if(PENSTOCK_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
   endif()
 endfunction()

@@ -12,10 +12,12 @@ Target best_target();  // from the processor; PENSTOCK_TARGET=scalar|avx2|avx512
 }  // namespace penstock
 
 // Whether the compiler generates code for targets other than its own. Clang ignores `#pragma GCC target`.
+#ifndef PENSTOCK_HAS_TARGETS
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define PENSTOCK_HAS_TARGETS 1
 #else
 #define PENSTOCK_HAS_TARGETS 0
+#endif
 #endif
 
 // Calls the version of `loops` for a target: PENSTOCK_FOR_TARGET(target, signal, multiply), or with the whole call.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/json.h"
 #include "exec/pipeline.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>

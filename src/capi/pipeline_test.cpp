@@ -3,9 +3,9 @@
 
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/json.h"
 #include "capi/capi_test.h"
 
 using namespace capi_test;

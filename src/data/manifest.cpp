@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/json.h"
 #include "data/manifest.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "data/storage.h"
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/gpu_library.h"
 #include "batch/transfer.h"
 #include "codecs/test_images.h"
