@@ -637,3 +637,14 @@ def test_threads_that_build_one_pipeline_are_told():
             thread.join()
         assert len(pipe.run()[0]) == 4
     assert all("give each thread its own pipeline" in text for text in told)
+
+
+def test_a_saved_pipeline_keeps_a_layout_whose_dimensions_only_data_tell(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(24, dtype=np.uint8).reshape(2, 4, 3))
+
+    @pipeline_def(batch_size=1, num_threads=1)
+    def pipe():
+        return fn.reshape(fn.readers.numpy(file_root=str(tmp_path)), layout="HWC")
+
+    (out,) = Pipeline.deserialize(pipe().serialize()).run()
+    assert out.layout() == "HWC" and list(out[0].shape()) == [2, 4, 3]

@@ -81,8 +81,11 @@ inline constexpr SettingInfo kSettings[] = {
     {"CUDA_VISIBLE_DEVICES", SettingUse::library, "numbers of GPUs", "all GPUs", "once a process",
      "CUDA's own setting. Penstock only names it if no GPU is visible."},
 
-    {"PENSTOCK_EXEC", SettingUse::check, "`simple`", "operators are fused into stages", "when a pipeline is built",
-     "`simple`: each operator runs by itself, and nothing is pushed into decoders. The bytes are the same."},
+    {"PENSTOCK_EXEC", SettingUse::check, "`simple`, `stepping` or `stepping-fused`",
+     "operators are fused into stages, which threads run", "when a pipeline is built",
+     "`simple`: each operator runs by itself, and nothing is pushed into decoders. `stepping`: the same, and the "
+     "thread that calls `run()` takes one step after the other, without other threads. `stepping-fused`: without other "
+     "threads, but fused. The bytes are the same."},
     {"PENSTOCK_PUSH_DOWN", SettingUse::check, "`0`", "crops are pushed into decoders", "when a pipeline is built",
      "`0`: decoders decode whole images. The bytes are the same."},
     {"PENSTOCK_TARGET", SettingUse::check, "`scalar`, `avx2` or `avx512`", "the best that the processor has",

@@ -56,17 +56,6 @@ bool ErrorPolicy::computed_before(const Iteration& it, const StepRunner& step) c
   return !step.rules.brings_samples && first_computed_ < it.step;
 }
 
-// Which of the samples that the sources gave sample i of the step was made of.
-int ErrorPolicy::given_sample(const Iteration& it, int i) const {
-  size_t frames = it.frames.size();
-  for (int domain = it.domain;; domain = context_.plan.graph.domains()[static_cast<size_t>(domain)].parent) {
-    for (; frames > 0 && it.frames[frames - 1].domain == domain; --frames)
-      i = it.frames[frames - 1].inside[static_cast<size_t>(i)];
-    if (domain == 0) return i;
-    i = it.sets.at(domain).from[static_cast<size_t>(i)];
-  }
-}
-
 // Out of all bodies, to the samples that the sources gave.
 void ErrorPolicy::unwind(Iteration& it) const {
   while (!it.frames.empty() || it.domain != 0) {
@@ -127,7 +116,7 @@ void ErrorPolicy::replace(Iteration& it, StepRunner& step, std::vector<SampleErr
   const bool again = parted || step.rules.repeats_iteration;  // what the sample reads is gone
   std::set<int> done;                                         // children of one sample may be bad together
   std::vector<int> given;
-  for (const auto& bad : errors) given.push_back(given_sample(it, bad.sample));
+  for (const auto& bad : errors) given.push_back(given_sample(context_.plan, it, bad.sample));
   if (parted) unwind(it);
   for (size_t k = 0; k < errors.size(); ++k) {
     const int i = given[k];

@@ -23,7 +23,6 @@ class ErrorPolicy {
   bool loads_again(Iteration& it, int sample);  // false: that one cannot be read either
   void bring_back_given(Iteration& it) const;   // of the primary source, where it was let go of
   bool computed_before(const Iteration& it, const StepRunner& step) const;
-  int given_sample(const Iteration& it, int i) const;
   void unwind(Iteration& it) const;
   void begin_again(Iteration& it) const;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/settings.h"
 #include "base/thread_pool.h"
 #include "exec/seek.h"
 #include "exec/steps/direct_files.h"
@@ -17,6 +18,7 @@ void call_for_pipeline(const void* pipeline) { Scheduler::serving = {static_cast
 static PipelineOptions with_threads(PipelineOptions o) {
   if (o.batch_size < 1) bad_argument("the batch size must be at least 1, got {}", o.batch_size);
   if (o.threads <= 0) o.threads = usable_cores();
+  if (Setting("PENSTOCK_EXEC").text().starts_with("stepping")) o.stepping = true;
   return o;
 }
 
@@ -117,6 +119,12 @@ void Executor::restore(const std::string& state) {
 void Executor::set_refill(int batch_size) {
   outputs.set_refill(batch_size);
   runner_.admission.refills = outputs.refill() > 0;
+}
+
+void Executor::watch_steps(AfterStep after) {
+  if (!options.stepping) bad_argument("only a pipeline without threads shows its steps: set PipelineOptions::stepping");
+  if (iterations.next_number() > 0) bad_argument("the pipeline has already run: say before the first run who looks");
+  runner_.after_step = std::move(after);
 }
 
 void Executor::log_steps() {

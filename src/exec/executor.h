@@ -15,6 +15,7 @@ class Executor {
   void reset(bool leave_epoch, const JobConsumer::Poll& poll);
   bool stop_within(std::chrono::milliseconds patience);  // see Pipeline::stop()
   void set_refill(int batch_size);
+  void watch_steps(AfterStep after);
   void log_steps();
   void add_to(PipelineStatistics& s) const;
   std::string checkpoint() const { return outputs.deliveries.checkpoint(graph); }
@@ -35,7 +36,7 @@ class Executor {
   IterationRunner runner_{context_, pool_};
 
  public:
-  IterationQueue iterations{runner_, graph, plan, options.threads};
+  IterationQueue iterations{runner_, graph, plan, options.threads, options.stepping};
   OutputQueue outputs{plan, options, sources, statistics, iterations};
 
  private:

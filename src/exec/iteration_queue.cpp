@@ -7,8 +7,8 @@
 
 namespace penstock {
 
-IterationQueue::IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads)
-    : scheduler(runner, threads),
+IterationQueue::IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads, bool stepping)
+    : scheduler(runner, stepping ? 0 : threads),
       runner_(runner),
       graph_(graph),
       plan_(plan),

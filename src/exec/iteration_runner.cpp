@@ -13,10 +13,9 @@ namespace {
 Iteration& of(Job& job) { return static_cast<Iteration&>(job); }
 
 // Those that no later step reads.
-void release_values(const Plan& plan, Iteration& it) {
+void release_values(const Plan& plan, Iteration& it, size_t last) {
   for (const auto& [value, step] : plan.value_last_use)
-    if (step == static_cast<int>(it.step)) it.values.at(value) = Batch();
-  it.step_state = nullptr;
+    if (step == static_cast<int>(last)) it.values.at(value) = Batch();
 }
 
 bool has_failed(const Iteration& it) { return it.failure || it.no_memory || it.end_of_data; }
@@ -37,6 +36,7 @@ void IterationRunner::begin(Scheduler& scheduler) {
   admission.steps = steps_;
   errors_ = std::make_unique<ErrorPolicy>(context_, steps_);
   scheduler_ = &scheduler;
+  if (scheduler.steps()) return;
   const int threads = context_.options.threads;
   for (auto& step : steps_)  // those that wait for the program have threads of their own
     if (step->rules.own_threads > 0) step->lane = scheduler.add_lane();
@@ -51,7 +51,7 @@ void IterationRunner::end_steps() {
 }
 
 const Node* IterationRunner::starving(const Job& job) const {
-  if (job.finished || job.prepared || !current(job).starves()) return nullptr;
+  if (job.finished || job.prepared || !current(job).starves(scheduler_->steps())) return nullptr;
   return &context_.graph.node(current(job).node.id);
 }
 
@@ -152,7 +152,7 @@ void IterationRunner::finish(const std::shared_ptr<Job>& job, int thread) {
 }
 
 void IterationRunner::finish_step(Iteration& it, int thread) {
-  if (it.no_memory) return release_values(context_.plan, it);  // its items may not be complete
+  if (it.no_memory) return let_go(it);  // its items may not be complete
   StepRunner& step = current(it);
   if (auto error = error_of([&] { step.finish(it); })) fail_iteration(it, std::move(*error), &step.node);
   if (!it.errors.empty() && !it.failure) {
@@ -163,12 +163,28 @@ void IterationRunner::finish_step(Iteration& it, int thread) {
   if (auto error = error_of([&] { handed = step.settled(it); })) fail_iteration(it, std::move(*error), &step.node);
   if (handed && !it.failure) return;
   if (logs_steps) log_sizes(context_, it, step.step);
-  release_values(context_.plan, it);
+  let_go(it);
 }
 
 void IterationRunner::step_done(const std::shared_ptr<Iteration>& it) {
-  release_values(context_.plan, *it);
+  let_go(*it);
   complete(it);
+}
+
+// Where somebody looks at each step, its values stay until then.
+void IterationRunner::let_go(Iteration& it) const {
+  it.step_state = nullptr;
+  if (after_step && !has_failed(it)) it.done_step = static_cast<int>(it.step);
+  else release_values(context_.plan, it, it.step);
+}
+
+void IterationRunner::stepped(Job& job) {
+  Iteration& it = of(job);
+  const int done = std::exchange(it.done_step, -1);
+  if (done < 0) return;
+  const SteppedStep seen = stepped_step(context_.plan, it, static_cast<size_t>(done));
+  release_values(context_.plan, it, static_cast<size_t>(done));
+  after_step(seen);
 }
 
 // The step: the iteration goes on, at once or when the device is there.

@@ -6,6 +6,7 @@
 #include "exec/admission.h"
 #include "exec/error_policy.h"
 #include "exec/scheduler.h"
+#include "exec/stepped_step.h"
 
 namespace penstock {
 
@@ -19,6 +20,7 @@ class IterationRunner final : public JobWork, HandOver {
 
   Admission admission;
   std::atomic<bool> logs_steps{false};
+  AfterStep after_step;         // without threads; none: nobody looks
   std::vector<Worker> workers;  // by thread; the last one is the consumer's
 
  private:
@@ -33,6 +35,7 @@ class IterationRunner final : public JobWork, HandOver {
   void finish(const std::shared_ptr<Job>& job, int thread) override;
   bool ask_for_room() override { return context_.outputs.ask(); }
   void slept(int64_t ns, bool blocked) override;
+  void stepped(Job& job) override;
   void hold(Iteration& it) override { scheduler_->hold(it); }
   void run_items(Iteration& it, int64_t items) override { scheduler_->run_items(it, items); }
   void step_done(const std::shared_ptr<Iteration>& it) override;
@@ -41,6 +44,7 @@ class IterationRunner final : public JobWork, HandOver {
   void prepare_or_fail(Iteration& it, int thread);
   void run_samples(Iteration& it, int first, int count, int thread);
   void finish_step(Iteration& it, int thread);  // errors, and what it leaves
+  void let_go(Iteration& it) const;             // of what the current step was the last to read
   void complete(const std::shared_ptr<Iteration>& it);
 
   StepContext& context_;

@@ -43,8 +43,16 @@ void JobConsumer::wait(std::unique_lock<std::mutex>& lock, const Poll& poll, con
     std::atomic<const Scheduler*>& waits_in;
     ~Leave() { waits_in = nullptr; }
   } leave{waits_in};
-  while (!done()) {
-    scheduler_.threads_.consumers().wait_for(lock, std::chrono::milliseconds(50));
+  constexpr auto kPollTime = std::chrono::milliseconds(50);
+  auto polled = std::chrono::steady_clock::now();
+  const auto ended = [&] {
+    if (stepping_) stepping_->tell(lock);
+    return done();
+  };
+  while (!ended()) {
+    if (!stepping_ || !stepping_->advance(lock)) scheduler_.threads_.consumers().wait_for(lock, kPollTime);
+    else if (std::chrono::steady_clock::now() - polled < kPollTime) continue;
+    polled = std::chrono::steady_clock::now();
     if (!poll || done()) continue;
     lock.unlock();
     poll();
@@ -60,7 +68,8 @@ Wake JobConsumer::run_here(const std::shared_ptr<Job>& job) {
   const auto before = std::exchange(Scheduler::serving, Served{&scheduler_, kConsumer});
   std::unique_lock lock(scheduler_.mutex_);
   Task task;
-  while (alone && idle() && scheduler_.work_.runs_here(*job) && scheduler_.queue_.take_prepare(task, job)) {
+  while (alone && !stepping_ && idle() && scheduler_.work_.runs_here(*job) &&
+         scheduler_.queue_.take_prepare(task, job)) {
     lock.unlock();
     scheduler_.perform(task, thread_, lock);
   }

@@ -3,8 +3,9 @@
 // to wake another one (docs/decisions/0028).
 #pragma once
 #include <functional>
+#include <optional>
 
-#include "exec/scheduler.h"
+#include "exec/stepping.h"
 
 namespace penstock {
 
@@ -14,7 +15,9 @@ class JobConsumer {
   // Called under the mutex for the job that is waited for, before each wait; may throw.
   using Check = std::function<void(const Job&)>;
   // thread: the number of the waiting thread, for the work.
-  JobConsumer(Scheduler& scheduler, int thread) : scheduler_(scheduler), thread_(thread) {}
+  JobConsumer(Scheduler& scheduler, int thread) : scheduler_(scheduler), thread_(thread) {
+    if (scheduler.steps()) stepping_.emplace(scheduler, thread);
+  }
 
   // The oldest job, when it has finished. There must be one.
   std::shared_ptr<Job> take(const Poll& poll, const Check& check);
@@ -33,7 +36,8 @@ class JobConsumer {
 
   Scheduler& scheduler_;
   const int thread_;
-  std::mutex alone_;  // held by the thread that does the consumer's share
+  std::optional<Stepping> stepping_;  // where the scheduler has no threads
+  std::mutex alone_;                  // held by the thread that does the consumer's share
 };
 
 }  // namespace penstock

@@ -227,6 +227,10 @@ void Pipeline::replay(std::vector<DrawOrigin> origins) {
   const State::Use use(*state_, State::kWhole);
   state_->executor.outputs.replay(std::move(origins));
 }
+void Pipeline::watch_steps(AfterStep after) {
+  const State::Use use(*state_, State::kWhole);
+  state_->executor.watch_steps(std::move(after));
+}
 void Pipeline::log_steps() { state_->executor.log_steps(); }
 
 PipelineStatistics Pipeline::statistics() const {

@@ -12,6 +12,7 @@
 #include "data/replacement.h"
 #include "exec/callback.h"
 #include "exec/statistics.h"
+#include "exec/stepped_step.h"
 #include "graph/plan.h"
 #include "readers/external_source.h"
 
@@ -42,7 +43,10 @@ struct PipelineOptions {
   // Entropy indexes of JPEG files, so that later epochs decode only what a crop needs: "off"; "read": uses existing
   // ones; "auto": also makes them; or the path of the file to make and use. "": PENSTOCK_ENTROPY_INDEX, else "auto".
   std::string entropy_index;
-  int device = kDefaultGpu;                // GPU for operators that run on one
+  int device = kDefaultGpu;  // GPU for operators that run on one
+  // No threads: the one that calls run() takes each step itself, operator by operator. The same bytes, errors and
+  // states, slowly. PENSTOCK_EXEC=stepping sets it, and stepping-fused keeps operators in stages.
+  bool stepping = false;
   bool one_stream = false;                 // one stream on the GPU for all iterations
   std::shared_ptr<MemoryResource> memory;  // default: its own pool
 };
@@ -112,6 +116,8 @@ class Pipeline {
   // The samples of the primary source that come next draw what these drew, one after the other and again from the
   // first one; none: what they draw by themselves. Error (argument) while batches are in flight.
   void replay(std::vector<DrawOrigin> origins);
+  // Called after each step of all batches, with `stepping`; before the first run.
+  void watch_steps(AfterStep after);
   void log_steps();  // of all batches that begin later: PipelineOutput::logs
 
   // State after the last batch that run() returned: JSON with a few integers. Call restore() before the first run.

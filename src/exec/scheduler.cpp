@@ -11,7 +11,7 @@ namespace penstock {
 constinit thread_local Served Scheduler::serving;
 
 Scheduler::Scheduler(JobWork& work, int threads)
-    : work_(work), queue_(work, threads), crew_([this] {
+    : work_(work), steps_(threads == 0), queue_(work, threads), crew_([this] {
         {
           std::lock_guard lock(mutex_);
         }  // who has found no task sleeps by now
@@ -73,6 +73,7 @@ void Scheduler::run_items(Job& job, int64_t n) {
     job.waits = false;
   }
   threads_.wake_any();
+  if (steps_) threads_.wake({.consumer = true});
 }
 
 void Scheduler::made_room() {

@@ -20,7 +20,7 @@ struct Served {
 
 class Scheduler {
  public:
-  Scheduler(JobWork& work, int threads);
+  Scheduler(JobWork& work, int threads);  // 0: who waits for a job takes its steps (exec/stepping.h)
   ~Scheduler() { stop(); }
 
   int add_lane() { return threads_.add_lane(); }  // before the threads begin
@@ -43,18 +43,22 @@ class Scheduler {
   bool stop_within(std::chrono::milliseconds patience) { return threads_.ended_within(patience); }
   void stop();
   Crew& crew() { return crew_; }
+  bool steps() const { return steps_; }
 
   static constinit thread_local Served serving;  // what the calling thread serves
 
  private:
   friend class JobConsumer;
+  friend class Stepping;
   void serve(int number, int lane);
   void sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock);
   void perform(const Task& task, int number, std::unique_lock<std::mutex>& lock);  // locks it
   Wake advance(Job& job);                                                          // under mutex_
-  Wake room() { return {.all = std::exchange(queue_.starved, false)}; }            // under mutex_
+  // Under mutex_. Without threads, the consumer has to know of all that happens.
+  Wake room() { return {.all = std::exchange(queue_.starved, false), .consumer = steps_}; }
 
   JobWork& work_;
+  const bool steps_;
   mutable std::mutex mutex_;
   LaneThreads threads_{mutex_};
   JobQueue queue_;

@@ -168,10 +168,10 @@ std::vector<StepPlan> random_steps(std::mt19937& random, int lanes) {
   return steps;
 }
 
-void run_random_graph(unsigned seed) {
+void run_random_graph(unsigned seed, bool stepping = false) {
   std::mt19937 random(seed);
   constexpr int kLanes = 2;
-  const int threads = 1 + static_cast<int>(random() % 3), jobs = 1 + static_cast<int>(random() % 12);
+  const int threads = stepping ? 0 : 1 + static_cast<int>(random() % 3), jobs = 1 + static_cast<int>(random() % 12);
   const auto ahead = static_cast<size_t>(1 + random() % 4);
   // Room for all jobs in flight, so that none waits for a later one, and for one that has been taken.
   const int room = static_cast<int>(ahead) + 1;
@@ -185,7 +185,7 @@ void run_random_graph(unsigned seed) {
   JobConsumer consumer(scheduler, threads);
   for (int k = 0; k < kLanes; ++k) scheduler.add_lane();
   for (int k = 0; k < threads; ++k) scheduler.begin_thread(k, kAnyStep);
-  for (int k = 0; k < kLanes; ++k) scheduler.begin_thread(threads, k);
+  for (int k = 0; k < kLanes && !stepping; ++k) scheduler.begin_thread(threads, k);
   const bool soon = random() % 2;
   uint64_t next = 0;
   for (int taken = 0, added = 0; taken < jobs; ++taken) {
@@ -205,6 +205,13 @@ void run_random_graph(unsigned seed) {
 TEST(Scheduler, RunsEachStepOfRandomJobsOnceAndInOrder) {
   for (int seed = 0; seed < graphs(300); ++seed) {
     run_random_graph(static_cast<unsigned>(seed));
+    if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+TEST(Scheduler, WithoutThreadsTheOneThatWaitsTakesAllSteps) {
+  for (int seed = 0; seed < graphs(150); ++seed) {
+    run_random_graph(static_cast<unsigned>(seed), true);
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
 }

@@ -61,7 +61,7 @@ ValueType type_from(const json& j) {
   t.dtype = static_cast<DType>(whole_number(j.at(0), -1, static_cast<int>(DType::bool_), "an element type"));
   t.ndim = whole_number(j.at(1), -1, Shape::kMaxDims, "a number of dimensions");
   t.layout = j.at(2).get<std::string>();
-  if (!t.layout.empty() && t.layout.size() != t.ndim)
+  if (!t.layout.empty() && t.ndim >= 0 && t.layout.size() != t.ndim)
     bad_argument("a saved pipeline has {} dimensions with the layout {}", t.ndim, t.layout.str());
   return t;
 }

@@ -10,7 +10,8 @@ namespace penstock {
 
 PlanOptions plan_options_from_environment() {
   PlanOptions o;
-  if (Setting("PENSTOCK_EXEC").text() == "simple") o.fuse = o.push_down = false;
+  const std::string_view exec = Setting("PENSTOCK_EXEC").text();
+  if (exec == "simple" || exec == "stepping") o.fuse = o.push_down = false;
   if (Setting("PENSTOCK_PUSH_DOWN").text() == "0") o.push_down = false;
   return o;
 }

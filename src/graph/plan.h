@@ -55,7 +55,7 @@ struct PlanOptions {
   bool gpu = false;                  // a GPU is available; else everything stays on the CPU
   std::map<int, bool> gpu_decoders;  // nodes that a GPU decoder runs; whether it accepts regions
 };
-// PENSTOCK_EXEC=simple runs operator by operator; PENSTOCK_PUSH_DOWN=0 keeps decoders alone.
+// PENSTOCK_EXEC=simple and =stepping run operator by operator; PENSTOCK_PUSH_DOWN=0 keeps decoders alone.
 PlanOptions plan_options_from_environment();
 
 struct Plan {

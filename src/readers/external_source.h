@@ -32,6 +32,8 @@ class ExternalFeed {
   virtual bool ready() { return false; }
   // Whether a next() waits for data from feed(). False if another thread may provide it.
   virtual bool starves() { return false; }
+  // Whether next(), on the thread that feeds, would wait for ever.
+  virtual bool is_empty() { return false; }
   virtual bool fed_by_others() const { return false; }  // feed() may be called while run() waits for a batch
   // feed_input(): one batch per output of the node. Returns the number of iterations that it provides.
   virtual int64_t feed(std::vector<Batch>, int /*batch_size*/) { bad_argument("has its own source and cannot be fed"); }
@@ -47,6 +49,7 @@ class FeedQueue final : public ExternalFeed {
   std::vector<Batch> next(const BatchRequest&) override { return queue_.take(); }
   bool ready() override { return queue_.ready(); }
   bool starves() override { return queue_.starves(); }
+  bool is_empty() override { return !queue_.ready(); }
   void cancel() override { queue_.cancel(); }
 
  private:

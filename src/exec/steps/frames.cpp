@@ -81,4 +81,14 @@ void use_domain(Iteration& it, int domain) {
   it.domain = domain;
 }
 
+int given_sample(const Plan& plan, const Iteration& it, int i) {
+  size_t frames = it.frames.size();
+  for (int domain = it.domain;; domain = plan.graph.domains()[static_cast<size_t>(domain)].parent) {
+    for (; frames > 0 && it.frames[frames - 1].domain == domain; --frames)
+      i = it.frames[frames - 1].inside[static_cast<size_t>(i)];
+    if (domain == 0) return i;
+    i = it.sets.at(domain).from[static_cast<size_t>(i)];
+  }
+}
+
 }  // namespace penstock

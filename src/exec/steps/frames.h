@@ -13,6 +13,8 @@ void leave_body(Iteration& it);
 
 // While a step runs, its iteration looks as if it had only the samples of the step's domain.
 void use_domain(Iteration& it, int domain);
+// Which of the samples that the sources gave sample i of the current step was made of.
+int given_sample(const Plan& plan, const Iteration& it, int i);
 void find_trips_key(Iteration& it, const Graph& g);
 
 // A batch without samples, of a type that is known before data flow, as far as it is.

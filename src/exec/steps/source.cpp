@@ -33,7 +33,9 @@ class SourceStep final : public StepRunner {
   void finish(Iteration& it) override { PipelineSources::take_values(it, id_); }
   bool settled(Iteration& it) override;
   bool ready() const override { return fed_ && fed_->feed()->ready(); }
-  bool starves() const override { return fed_ && fed_->feed()->starves(); }
+  bool starves(bool alone) const override {
+    return fed_ && (alone ? fed_->feed()->is_empty() : fed_->feed()->starves());
+  }
 
  private:
   void take_outputs(Iteration& it, SourceBatch& batch);

@@ -45,7 +45,8 @@ class StepRunner {
 
   virtual const Node& blamed(const Error& e) const;       // for an error of a sample
   virtual bool ready() const { return rules.runs_here; }  // to be run by the thread that waits, at once
-  virtual bool starves() const { return false; }          // waits for data that nobody brings
+  // Waits for data that nobody brings. alone: or would wait, were it prepared by the thread that brings data.
+  virtual bool starves(bool /*alone*/) const { return false; }
   virtual size_t bytes_in_use() const { return 0; }       // of a GPU, in libraries
 
   void add_error(Iteration& it, int sample, Error e) const;
