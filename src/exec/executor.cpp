@@ -49,7 +49,12 @@ void Executor::open() {
   open_sources();
   runner_.workers.resize(static_cast<size_t>(options.threads) + 1);
   indexes_.open(context_, runner_.workers);
-  runner_.admission.refills = outputs.refill() > 0;
+  if (options.late == Late::swap) {
+    late_ = std::make_unique<LateSamples>(context_, delivered_);
+    runner_.late = iterations.late = late_.get();
+    outputs.deliveries.late = &delivered_;
+  }
+  runner_.admission.refills = outputs.refill() > 0 || late_;
   runner_.begin(iterations.scheduler);
 }
 
@@ -107,6 +112,7 @@ void Executor::reset(bool leave_epoch, const JobConsumer::Poll& poll) {
   iterations.drop_all(poll);
   if (iterations.lists()) go_back(*this);
   outputs.reset(leave_epoch);
+  if (late_) late_->clear();
 }
 
 void Executor::restore(const std::string& state) {
@@ -116,7 +122,7 @@ void Executor::restore(const std::string& state) {
 
 void Executor::set_refill(int batch_size) {
   outputs.set_refill(batch_size);
-  runner_.admission.refills = outputs.refill() > 0;
+  runner_.admission.refills = outputs.refill() > 0 || late_;
 }
 
 void Executor::log_steps() {

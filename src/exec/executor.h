@@ -33,6 +33,8 @@ class Executor {
   OutputMemory memory_{options, [this] { iterations.scheduler.look_again(); }};
   StepContext context_{graph, plan, options, statistics, sources, callbacks, memory_, engines};
   IterationRunner runner_{context_, pool_};
+  DeliveredSamples delivered_;         // where samples may come late
+  std::unique_ptr<LateSamples> late_;  // likewise
 
  public:
   IterationQueue iterations{runner_, graph, plan, options.threads};

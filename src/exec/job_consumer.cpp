@@ -80,9 +80,11 @@ std::shared_ptr<Job> JobConsumer::take(const Poll& poll, const Check& check) {
     lock.lock();
   }
   wait(lock, poll, [&] {
-    check(*jobs.front());
+    if (jobs.empty()) return true;
+    check(jobs);
     return jobs.front()->finished;
   });
+  if (jobs.empty()) return nullptr;
   std::shared_ptr<Job> job = std::move(jobs.front());
   jobs.pop_front();
   return job;

@@ -25,6 +25,10 @@ void call_for_pipeline(const void* pipeline);
 constexpr int kDefaultGpu = -1;  // the first GPU
 constexpr int kNoGpu = -99999;   // operators that request a GPU are an error
 
+// What becomes of a sample that is not ready when the others of its batch are: they wait, or it moves to a later batch
+// of its epoch.
+enum class Late { wait, swap };
+
 struct PipelineOptions {
   int batch_size = 1;
   int threads = 0;   // 0: usable_cores()
@@ -39,6 +43,7 @@ struct PipelineOptions {
   OnError on_error = OnError::raise;
   int64_t error_budget = -1;  // samples that an epoch may lose; -1: no limit
   bool uneven = false;        // permits on_error "skip" with several shards
+  Late late = Late::wait;
   // Entropy indexes of JPEG files, so that later epochs decode only what a crop needs: "off"; "read": uses existing
   // ones; "auto": also makes them; or the path of the file to make and use. "": PENSTOCK_ENTROPY_INDEX, else "auto".
   std::string entropy_index;
@@ -132,6 +137,8 @@ class Pipeline {
                                              const std::function<void(PipelineOptions&)>& change = {});
 
  private:
+  void refuse_late(const char* what) const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

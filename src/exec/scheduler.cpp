@@ -27,16 +27,27 @@ bool Scheduler::add(std::shared_ptr<Job> job, bool soon, size_t most) {
   {
     std::lock_guard lock(mutex_);
     if (queue_.jobs.size() >= most) return false;
-    job->number = queue_.next_number++;
+    if (!job->has_number) job->number = queue_.next_number++;
     work_.begins(*job);
     before.lane = std::exchange(queue_.held, kNobody);
     first.lane = job->lane;
     if (soon && queue_.jobs.empty()) std::swap(queue_.held, first.lane);
-    queue_.jobs.push_back(std::move(job));
+    queue_.add(std::move(job));
   }
   threads_.wake(before);
   threads_.wake(first);
   return true;
+}
+
+void Scheduler::add_made(std::vector<std::shared_ptr<Job>> jobs) {
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& job : jobs) {
+      if (!job->finished) work_.begins(*job);
+      queue_.add(std::move(job));
+    }
+  }
+  threads_.wake({kAnyStep, true, true});
 }
 
 size_t Scheduler::size() const {
@@ -103,6 +114,7 @@ Wake Scheduler::advance(Job& job) {
   job.items = job.next_item = job.done_items = 0;
   if (!work_.next_step(job)) {
     job.finished = true;
+    if (job.leaves) queue_.leave(job);
     w.consumer = true;
     return w;
   }

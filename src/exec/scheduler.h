@@ -29,6 +29,7 @@ class Scheduler {
   // Gives the job the next number. soon: this thread waits for it next, and may do what another one had to be woken
   // for. False: there are as many as `most` already.
   bool add(std::shared_ptr<Job> job, bool soon = false, size_t most = SIZE_MAX);
+  void add_made(std::vector<std::shared_ptr<Job>> jobs);  // that other jobs have made; some may have ended
   size_t size() const;
   uint64_t next_number() const;
 

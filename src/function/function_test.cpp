@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "graph/batch_operators.h"
+
 namespace penstock {
 namespace {
 

@@ -15,7 +15,7 @@ class ReadStep final : public StepRunner {
  public:
   ReadStep(StepContext& context, size_t index) : StepRunner(context, index) {
     rules.computes = false;
-    if (!context.gpu || !only_uploaded(context.plan, step.output)) return;
+    if (!context.gpu || context.options.late != Late::wait || !only_uploaded(context.plan, step.output)) return;
     if (!context.files) context.files = direct_memory(*context.gpu, true);
     direct_ = context.files;
   }

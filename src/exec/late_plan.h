@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a plan divides if samples may come late: the steps before it run on a few samples at a time.
+#pragma once
+#include <set>
+
+#include "exec/pipeline_sources.h"
+#include "graph/plan.h"
+
+namespace penstock {
+
+struct LatePlan {
+  size_t cut = 0;               // steps from here on run on whole batches
+  std::vector<char> of_samples;  // by step: runs on a few samples; a source that loads nothing runs on neither
+  std::set<ValueRef> crossing;  // what those of whole batches read, and the outputs
+  std::set<ValueRef> pinned;    // of them, those that are only copied to the GPU
+};
+
+// Error (argument), with the user's line, for what makes no sense where samples change their batch.
+LatePlan late_plan(const Plan& plan, const PipelineOptions& options, const PipelineSources& sources);
+// A feed that gives samples alone: known when the program has connected it.
+void check_feeds(const Graph& graph, PipelineSources& sources);
+
+}  // namespace penstock
