@@ -13,9 +13,10 @@ namespace {
 Iteration& of(Job& job) { return static_cast<Iteration&>(job); }
 
 // Those that no later step reads.
-void release_values(const Plan& plan, Iteration& it) {
+void release_values(const Plan& plan, Iteration& it, const LateSamples* late) {
+  const bool of_samples = it.late && it.late->kind != LatePart::Kind::batch;
   for (const auto& [value, step] : plan.value_last_use)
-    if (step == static_cast<int>(it.step)) it.values.at(value) = Batch();
+    if (step == static_cast<int>(it.step) && !(of_samples && late->keeps(value))) it.values.at(value) = Batch();
   it.step_state = nullptr;
 }
 
@@ -171,7 +172,7 @@ void IterationRunner::finish(const std::shared_ptr<Job>& job, int thread) {
 }
 
 void IterationRunner::finish_step(Iteration& it, int thread) {
-  if (it.no_memory) return release_values(context_.plan, it);  // its items may not be complete
+  if (it.no_memory) return release_values(context_.plan, it, late);  // its items may not be complete
   StepRunner& step = current(it);
   if (gathers(it)) return GatheredSamples::finish(it);
   if (brings(it) && !step.rules.brings_samples) return;
@@ -184,11 +185,11 @@ void IterationRunner::finish_step(Iteration& it, int thread) {
   if (auto error = error_of([&] { handed = step.settled(it); })) fail_iteration(it, std::move(*error), &step.node);
   if (handed && !it.failure) return;
   if (logs_steps) log_sizes(context_, it, step.step);
-  release_values(context_.plan, it);
+  release_values(context_.plan, it, late);
 }
 
 void IterationRunner::step_done(const std::shared_ptr<Iteration>& it) {
-  release_values(context_.plan, *it);
+  release_values(context_.plan, *it, late);
   complete(it);
 }
 

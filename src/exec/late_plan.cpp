@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "graph/arrangement.h"
 #include "graph/batch_operators.h"
 
 namespace penstock {
@@ -53,18 +54,66 @@ bool needs_batch(const Plan& plan, const Step& s) {
   });
 }
 
-// The first step that needs a batch, or the node of control flow around it.
-size_t cut_of(const Plan& plan) {
-  size_t around = 0, cut = 0;
-  for (int open = 0; cut < plan.steps.size() && !needs_batch(plan, plan.steps[cut]); ++cut) {
-    const Step& s = plan.steps[cut];
-    if (s.kind != Step::Kind::control) continue;
-    if (s.flow == Step::Flow::begin_branch || s.flow == Step::Flow::begin_loop)
-      if (open++ == 0) around = cut;
-    if ((s.flow == Step::Flow::end_branch || s.flow == Step::Flow::end_loop) && --open == 0) around = 0;
+// The steps from i on that belong together: a branch or loop is not divided.
+size_t end_of_unit(const Plan& plan, size_t i) {
+  int open = 0;
+  for (;; ++i) {
+    const Step::Flow flow = plan.steps[i].flow;
+    const bool control = plan.steps[i].kind == Step::Kind::control;
+    if (control && (flow == Step::Flow::begin_branch || flow == Step::Flow::begin_loop)) ++open;
+    if (control && (flow == Step::Flow::end_branch || flow == Step::Flow::end_loop)) --open;
+    if (open == 0) return i + 1;
   }
-  return cut < plan.steps.size() && around > 0 ? around : cut;
 }
+
+void add_made(const Plan& plan, const Step& s, std::set<ValueRef>& made) {
+  if (s.output.node >= 0) made.insert(s.output);
+  if (s.kind == Step::Kind::transfer) return;
+  for (int id : s.nodes)
+    for (int k = 0; k < plan.graph.node(id).outputs; ++k) made.insert({id, k});
+}
+
+// Which steps run on whole batches: those that need one, and those that read what such a step makes, or overwrite what
+// it reads.
+class BatchSteps {
+ public:
+  explicit BatchSteps(const Plan& plan) : of_batches(plan.steps.size(), 0), plan_(plan) {
+    while (grows()) {
+    }
+  }
+
+  std::vector<char> of_batches;
+  std::set<ValueRef> read;
+
+ private:
+  bool grows() {
+    bool grown = false;
+    for (size_t i = 0, end; i < plan_.steps.size(); i = end) {
+      end = end_of_unit(plan_, i);
+      bool batch = false;
+      for (size_t k = i; k < end; ++k) batch = batch || joins(k);
+      if (!batch || of_batches[i]) continue;
+      grown = true;
+      for (size_t k = i; k < end; ++k) {
+        of_batches[k] = 1;
+        add_made(plan_, plan_.steps[k], made_);
+        for_each_read(plan_, k, [&](ValueRef v) { read.insert(v); });
+      }
+    }
+    return grown;
+  }
+  bool joins(size_t i) const {
+    const Step& s = plan_.steps[i];
+    if (s.kind == Step::Kind::source || s.kind == Step::Kind::read) return false;
+    bool found = needs_batch(plan_, s) || (s.reuses && read.count(s.inputs[0]));
+    for (const ValueRef& v : s.given) found = found || read.count(v);
+    for_each_read(plan_, i, [&](ValueRef v) { found = found || made_.count(v); });
+    return found;
+  }
+
+  const Plan& plan_;
+  std::set<ValueRef> made_;
+};
 
 void check_sources(const Plan& plan, const PipelineOptions& options, const PipelineSources& sources) {
   const int primary = sources.primary();
@@ -91,23 +140,21 @@ LatePlan late_plan(const Plan& plan, const PipelineOptions& options, const Pipel
   for (const Step& s : plan.steps) check_step(plan, s);
   check_sources(plan, options, sources);
   LatePlan late;
-  late.cut = cut_of(plan);
-  std::set<ValueRef> output_values(plan.graph.outputs().begin(), plan.graph.outputs().end());
+  BatchSteps batches(plan);
+  late.of_batches = std::move(batches.of_batches);
+  late.crossing = std::move(batches.read);
+  late.crossing.insert(plan.graph.outputs().begin(), plan.graph.outputs().end());
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& s = plan.steps[i];
-    const bool brings = s.kind == Step::Kind::source && !sources.loads_samples(s.nodes[0]);
-    late.of_samples.push_back(!brings && (i < late.cut || s.kind == Step::Kind::source || s.kind == Step::Kind::read));
-    if (s.pinned && i < late.cut && s.kind == Step::Kind::stage) late.pinned.insert(s.output);
+    const bool only_names = s.kind == Step::Kind::source && !sources.loads_samples(s.nodes[0]);
+    late.of_samples.push_back(!only_names && !late.of_batches[i]);
+    if (late.of_samples[i]) late.last_of_samples = i;
+    if (s.pinned && s.kind == Step::Kind::stage && late.of_samples[i]) late.pinned.insert(s.output);
   }
-  if (std::none_of(late.of_samples.begin(), late.of_samples.end(), [](char c) { return c != 0; })) {
-    const Step& s = plan.steps[std::min(late.cut, plan.steps.size() - 1)];
-    refuse(plan.graph.node(s.nodes[0]),
-           "works on whole batches, and nothing before it works on single samples, so that none can come late: read or "
+  if (!late.of_samples[late.last_of_samples])
+    refuse(plan.graph.node(plan.steps.back().nodes[0]),
+           "works on whole batches, as all operators of this pipeline do, so that no sample can come late: read or "
            "decode on the CPU");
-  }
-  for (const auto& [value, step] : plan.value_last_use)
-    if (static_cast<size_t>(step) >= late.cut) late.crossing.insert(value);
-  late.crossing.merge(output_values);
   return late;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a plan divides if samples may come late: the steps before it run on a few samples at a time.
+// How a plan divides if samples may come late: into steps that run on a few samples at a time, and those after them
+// that run on whole batches.
 #pragma once
 #include <set>
 
@@ -9,10 +10,10 @@
 namespace penstock {
 
 struct LatePlan {
-  size_t cut = 0;               // steps from here on run on whole batches
-  std::vector<char> of_samples;  // by step: runs on a few samples; a source that loads nothing runs on neither
-  std::set<ValueRef> crossing;  // what those of whole batches read, and the outputs
-  std::set<ValueRef> pinned;    // of them, those that are only copied to the GPU
+  std::vector<char> of_samples, of_batches;  // by step; a source that loads nothing runs on neither
+  size_t last_of_samples = 0;                // the last one
+  std::set<ValueRef> crossing;               // what those of whole batches read, and the outputs
+  std::set<ValueRef> pinned;                 // of them, those that are only copied to the GPU
 };
 
 // Error (argument), with the user's line, for what makes no sense where samples change their batch.

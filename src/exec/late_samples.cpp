@@ -35,7 +35,7 @@ LateSamples::LateSamples(const StepContext& context, DeliveredSamples& delivered
 size_t LateSamples::begin(Iteration& it) const {
   if (it.late->kind != LatePart::Kind::batch) return next(it, SIZE_MAX);
   it.late->gathering = true;
-  return std::max<size_t>(plan_.cut, 1) - 1;  // whose threads it needs and whose memory it takes
+  return plan_.last_of_samples;
 }
 
 size_t LateSamples::next(const Iteration& it, size_t step) const {
@@ -43,11 +43,10 @@ size_t LateSamples::next(const Iteration& it, size_t step) const {
   const LatePart::Kind kind = it.late->kind;
   const bool nothing_to_ask = kind == LatePart::Kind::bringing && context_.sources.all().empty();
   if (nothing_to_ask) return step == SIZE_MAX ? 0 : steps.size();
-  for (step = it.late->gathering ? plan_.cut : step + 1; step < steps.size(); ++step) {
-    const bool brings = steps[step].kind == Step::Kind::source;
-    if (kind == LatePart::Kind::bringing && brings) break;
+  for (step = it.late->gathering ? 0 : step + 1; step < steps.size(); ++step) {
+    if (kind == LatePart::Kind::bringing && steps[step].kind == Step::Kind::source) break;
     if (kind == LatePart::Kind::samples && plan_.of_samples[step]) break;
-    if (kind == LatePart::Kind::batch && step >= plan_.cut && !brings && steps[step].kind != Step::Kind::read) break;
+    if (kind == LatePart::Kind::batch && plan_.of_batches[step]) break;
   }
   return step;
 }

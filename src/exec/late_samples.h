@@ -22,6 +22,7 @@ class LateSamples {
   size_t begin(Iteration& it) const;                     // gives the first step of a part
   size_t next(const Iteration& it, size_t step) const;   // after this one; the number of steps: none
   const GatheredSamples& gathered() const { return gathered_; }
+  bool keeps(ValueRef v) const { return plan_.crossing.count(v) > 0; }  // whole batches need it
 
   // Whether another batch of the sources would be in place; if so, it counts as in flight. needed: else none is formed.
   bool ask_for_one(bool needed);
