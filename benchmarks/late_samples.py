@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a slow sample costs: late="wait" and late="swap", with and without slow samples, in turn.
 
-    python benchmarks/late_samples.py [--batch-size 256] [--threads 16] [--batches 30] [--rounds 3] [--wait-ms 2] [--prefetch 2]
+    python benchmarks/late_samples.py [--batch-size 256] [--threads 16] [--batches 30] [--rounds 3] [--wait-ms 5] [--prefetch 2]
 
-Each sample is a small picture on a server of this machine that answers after --wait-ms; one in 200 takes 100 times as long. So the threads
-wait, as for storage, and the rate does not depend on the number of cores. With --work, samples are decoded instead: one in 200 has 100 times
-as many pixels, which is 1.5 times the work, and the table says so. Prints samples a second and the ratio to the rate without slow samples.
+It needs numba. A sample waits for --wait-ms, as for storage, then writes 64 x 64 pixels; one in 200 waits 100 times as long. Threads that
+wait need no cores, so the rate does not depend on their number. With --work samples are decoded instead: one in 200 has 100 times as many
+pixels, which is 1.5 times the work. Prints samples a second, the best of all rounds, and ratios.
 """
 
 import argparse
-import http.server
+import ctypes
 import io
 import os
 import tempfile
-import threading
 import time
 import warnings
 from pathlib import Path
@@ -21,40 +20,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from penstock import fn, pipeline_def
+from penstock import fn, pipeline_def, types
 
 EVERY, TIMES = 200, 100
-
-
-class Server(http.server.ThreadingHTTPServer):
-    """Sends one picture for each name; names that contain "slow" take TIMES as long."""
-
-    daemon_threads, request_queue_size = True, 512
-
-    def __init__(self, body, seconds):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version, disable_nagle_algorithm = "HTTP/1.1", True
-
-            def do_GET(self):
-                time.sleep(seconds * (TIMES if "slow" in self.path else 1))
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.send_header("ETag", '"1"')
-                self.end_headers()
-                if self.command == "GET":
-                    self.wfile.write(body)
-
-            def do_HEAD(self):
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.send_header("ETag", '"1"')
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+usleep = ctypes.CDLL(None).usleep
+usleep.argtypes, usleep.restype = [ctypes.c_uint], ctypes.c_int
 
 
 def picture(side):
@@ -64,44 +34,62 @@ def picture(side):
     return file.getvalue()
 
 
+def wait_and_write(out, microseconds):
+    usleep(microseconds[0])
+    out[:] = 1
+
+
+def written_shapes(outs, ins):
+    for s in range(len(outs[0])):
+        outs[0][s][:] = [64, 64, 3]
+
+
 @pipeline_def
-def program(files):
-    encoded, label = fn.readers.file(files=files, labels=list(range(len(files))), name="reader")
+def waiting(milliseconds, slow, count):
+    index = fn.readers.indices(size=count, name="reader")
+    usual = int(milliseconds * 1000)
+    late = fn.cast(index % EVERY == EVERY // 2, dtype=types.INT64) * (usual * (TIMES - 1) if slow else 0)
+    pixels = fn.numba_function(
+        fn.reshape(late + usual, shape=[1]),
+        run_fn=wait_and_write,
+        setup_fn=written_shapes,
+        in_types=[types.INT64],
+        out_types=[types.UINT8],
+        ins_ndim=[1],
+        outs_ndim=[3],
+    )
+    return pixels, index
+
+
+@pipeline_def
+def working(folder, slow, count):
+    files = [os.path.join(folder, "slow.jpg" if slow and i % EVERY == EVERY // 2 else "usual.jpg") for i in range(count)]
+    encoded, label = fn.readers.file(files=files, labels=list(range(count)), name="reader")
     return fn.resize(fn.decoders.image(encoded), size=[64, 64]), label
 
 
-def rate(files, options, batches):
-    pipe = program(files, **options)
+def rate(pipe, batches):
     for _ in range(3):
         pipe.run()
     begin = time.perf_counter()
     for _ in range(batches):
         pipe.run()
-    return batches * options["batch_size"] / (time.perf_counter() - begin)
-
-
-def names(count, work, folder, seconds, slow):
-    """Files of which one in EVERY is slow, or none."""
-    is_slow = [slow and i % EVERY == EVERY // 2 for i in range(count)]
-    if work:
-        for name, side in (("usual", 160), ("slow", 1600)):
-            Path(folder, f"{name}.jpg").write_bytes(picture(side))
-        return [os.path.join(folder, "slow.jpg" if s else "usual.jpg") for s in is_slow]
-    server = names.server = getattr(names, "server", None) or Server(picture(96), seconds)
-    return [f"http://127.0.0.1:{server.server_port}/{'slow' if s else 'usual'}/{i}.jpg" for i, s in enumerate(is_slow)]
+    return batches * pipe.max_batch_size / (time.perf_counter() - begin)
 
 
 def main():
     parse = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, value in (("batch-size", 256), ("threads", 16), ("batches", 30), ("rounds", 3), ("prefetch", 2)):
         parse.add_argument(f"--{name}", type=int, default=value)
-    parse.add_argument("--wait-ms", type=float, default=2.0)
+    parse.add_argument("--wait-ms", type=float, default=5.0)
     parse.add_argument("--work", action="store_true")
     a = parse.parse_args()
     warnings.simplefilter("ignore")
     count = a.batch_size * (a.batches + 8)
     made = {}
     with tempfile.TemporaryDirectory() as folder:
+        for name, side in (("usual", 160), ("slow", 1600)):
+            Path(folder, f"{name}.jpg").write_bytes(picture(side))
         for _ in range(a.rounds):
             for late in ("wait", "swap"):
                 for slow in (False, True):
@@ -112,8 +100,8 @@ def main():
                         "late": late,
                         "entropy_index": "off",
                     }
-                    files = names(count, a.work, folder, a.wait_ms / 1e3, slow)
-                    made.setdefault((late, slow), []).append(rate(files, options, a.batches))
+                    pipe = working(folder, slow, count, **options) if a.work else waiting(a.wait_ms, slow, count, **options)
+                    made.setdefault((late, slow), []).append(rate(pipe, a.batches))
     best = {key: max(rates) for key, rates in made.items()}
     usual = best["wait", False]
     print(f"batches of {a.batch_size}, {a.threads} threads, {a.prefetch} ahead, {'decoding' if a.work else 'waiting'}")

@@ -73,6 +73,9 @@ std::vector<std::vector<DeliveredSamples::Range>> DeliveredSamples::list() const
 
 void DeliveredSamples::resume(std::vector<std::vector<Range>> delivered) {
   std::lock_guard lock(mutex_);
+  count_ = 0;
+  for (const auto& ranges : delivered)
+    for (const auto& [first, last] : ranges) count_ += std::max(0, last - first + 1);
   resumed_.assign(std::make_move_iterator(delivered.begin()), std::make_move_iterator(delivered.end()));
 }
 

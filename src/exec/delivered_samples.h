@@ -32,6 +32,7 @@ class DeliveredSamples {
   // Those that were delivered after these states, by iteration.
   std::vector<std::vector<Range>> list() const;
   void resume(std::vector<std::vector<Range>> delivered);  // before the first call of brought()
+  int64_t resumed() const { return count_; }               // samples that were delivered then
 
  private:
   struct Record {
@@ -46,6 +47,7 @@ class DeliveredSamples {
   std::deque<std::vector<Range>> resumed_;
   std::shared_ptr<const States> last_, furthest_;
   uint64_t furthest_number_ = 0;
+  int64_t count_ = 0;
 };
 
 }  // namespace penstock

@@ -33,7 +33,7 @@ Executor::Executor(Graph g, PipelineOptions o)
     : graph(std::move(g)),
       options(with_threads(std::move(o))),
       plan(make_plan(graph, plan_options(graph, options, engines))),
-      statistics(plan, options.threads),
+      statistics(plan, options.threads_made()),
       sources(graph, plan, options),
       pool_(own_pool(options)) {
   try {
@@ -47,7 +47,7 @@ Executor::Executor(Graph g, PipelineOptions o)
 void Executor::open() {
   open_gpu();
   open_sources();
-  runner_.workers.resize(static_cast<size_t>(options.threads) + 1);
+  runner_.workers.resize(static_cast<size_t>(options.threads_made()) + 1);
   indexes_.open(context_, runner_.workers);
   if (options.late == Late::swap) {
     late_ = std::make_unique<LateSamples>(context_, delivered_);

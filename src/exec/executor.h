@@ -37,7 +37,7 @@ class Executor {
   std::unique_ptr<LateSamples> late_;  // likewise
 
  public:
-  IterationQueue iterations{runner_, graph, plan, options.threads};
+  IterationQueue iterations{runner_, graph, plan, options.threads_made()};
   OutputQueue outputs{plan, options, sources, statistics, iterations};
 
  private:

@@ -38,7 +38,8 @@ void IterationRunner::begin(Scheduler& scheduler) {
   admission.steps = steps_;
   errors_ = std::make_unique<ErrorPolicy>(context_, steps_);
   scheduler_ = &scheduler;
-  const int threads = context_.options.threads;
+  const int threads = context_.options.threads_made();
+  if (late) scheduler.keep_reserve(context_.options.threads);
   for (auto& step : steps_)  // those that wait for the program have threads of their own
     if (step->rules.own_threads > 0) step->lane = scheduler.add_lane();
   for (int i = 0; i < threads; ++i) scheduler.begin_thread(i, kAnyStep);

@@ -16,7 +16,7 @@ int samples_together(const PipelineOptions& o) {
 }
 
 int margin(const StepContext& context) {
-  int threads = context.options.threads;
+  int threads = context.options.threads_made();
   for (const Step& s : context.plan.steps)
     if (s.kind == Step::Kind::call) ++threads;
   return threads * samples_together(context.options);

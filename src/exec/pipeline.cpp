@@ -216,7 +216,11 @@ int64_t Pipeline::batches_per_epoch() const {
 }
 std::optional<FirstEpoch> Pipeline::first_epoch() const {
   Executor& e = state_->executor;
-  return e.sources.primary() < 0 ? std::nullopt : e.sources.at(e.sources.primary()).first_epoch();
+  if (e.sources.primary() < 0) return std::nullopt;
+  auto first = e.sources.at(e.sources.primary()).first_epoch();
+  if (const auto* late = e.outputs.deliveries.late; first && late)
+    first->own -= late->resumed(), first->largest -= late->resumed();
+  return first;
 }
 bool Pipeline::at_end_of_epoch() const { return state_->executor.outputs.at_end_of_epoch(); }
 void Pipeline::set_epoch_mode(EpochMode mode) { state_->executor.options.epoch_mode = mode; }

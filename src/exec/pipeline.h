@@ -47,6 +47,9 @@ struct PipelineOptions {
   // Entropy indexes of JPEG files, so that later epochs decode only what a crop needs: "off"; "read": uses existing
   // ones; "auto": also makes them; or the path of the file to make and use. "": PENSTOCK_ENTROPY_INDEX, else "auto".
   std::string entropy_index;
+  // Threads that the pipeline makes. With late samples as many again are in reserve, for those in late ones.
+  int threads_made() const { return late == Late::swap ? 2 * threads : threads; }
+
   int device = kDefaultGpu;                // GPU for operators that run on one
   bool one_stream = false;                 // one stream on the GPU for all iterations
   std::shared_ptr<MemoryResource> memory;  // default: its own pool

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "cpu/stage.h"
@@ -62,6 +63,7 @@ class CallFrame {
     bool written;
   };
 
+  std::thread::id user;       // the thread of the last call, whose caches have this
   std::vector<Batch> values;  // by slot; a call ends with values that own nothing
   std::vector<SlotMemory> memory;
   std::vector<StepState> steps;
