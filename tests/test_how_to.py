@@ -315,6 +315,19 @@ def test_the_page_of_batches_by_length(tmp_path):
     assert images.is_uniform()
 
 
+def test_the_page_of_slow_samples(tmp_path):
+    """Its program runs."""
+    import cv2
+    import numpy as np
+
+    (tmp_path / "a").mkdir()
+    for k in range(5):
+        assert cv2.imwrite(str(tmp_path / "a" / f"{k}.jpg"), np.full((40 + k, 60, 3), 30 * k, np.uint8))
+    names = {"folder": str(tmp_path)}
+    exec(compile("\n".join(blocks("docs/how_to/do_not_wait_for_slow_samples.md", "python")), "page.py", "exec"), names)
+    assert names["images"].shape()[0] == (224, 224, 3) and len(names["labels"]) == 4
+
+
 def test_the_page_of_functions(tmp_path, monkeypatch):
     """Its programs run, one after the other."""
     import cv2

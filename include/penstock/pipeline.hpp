@@ -16,6 +16,7 @@ struct PipelineOptions {  // zero keeps the saved value
   bool uneven = false;          // permits "skip" with several shards
   std::optional<int> device{};  // the GPU's number, for operators that run on one; default: the first
   int64_t max_pixels = 0, max_frames = 0, max_samples = 0;  // limits for a picture, a sequence, a recording
+  std::string late{};                                       // "wait", "swap": what becomes of a slow sample
 };
 
 struct ReaderMeta {
@@ -190,6 +191,7 @@ class Pipeline {
     o.error_budget = options.error_budget, o.uneven = options.uneven;
     if (options.device) o.device = &*options.device;
     o.max_pixels = options.max_pixels, o.max_frames = options.max_frames, o.max_samples = options.max_samples;
+    if (!options.late.empty()) o.late = options.late.c_str();
     return o;
   }
   penstock_pipeline_info info() const {

@@ -258,6 +258,7 @@ nb::dict dict_of(const PipelineOptions& o) {
   d["max_pixels"] = o.max_pixels, d["max_frames"] = o.max_frames, d["max_samples"] = o.max_samples;
   d["device_id"] = o.device == kDefaultGpu ? nb::object(nb::none()) : nb::object(nb::int_(o.device));
   d["on_error"] = o.on_error == OnError::raise ? "raise" : o.on_error == OnError::skip ? "skip" : "replace";
+  d["late"] = o.late == Late::swap ? "swap" : "wait";
   d["epoch_mode"] = o.epoch_mode == EpochMode::stream    ? "stream"
                     : o.epoch_mode == EpochMode::partial ? "partial"
                     : o.epoch_mode == EpochMode::drop    ? "drop"
@@ -489,13 +490,14 @@ void bind_facts(nb::class_<P>& c) {
 
 void make_pipeline(P* self, const Graph& g, int batch_size, int threads, int prefetch, size_t memory_limit,
                    const std::string& mode, const std::string& on_error, int64_t error_budget, bool uneven,
-                   const std::string& entropy_index, int device, bool one_stream, int64_t max_pixels,
-                   int64_t max_frames, int64_t max_samples) {
+                   const std::string& late, const std::string& entropy_index, int device, bool one_stream,
+                   int64_t max_pixels, int64_t max_frames, int64_t max_samples) {
   PipelineOptions o;
   o.batch_size = batch_size, o.threads = threads, o.prefetch = prefetch, o.memory_limit = memory_limit;
   o.epoch_mode = epoch_mode(mode);
   o.on_error = one_of<OnError>("on_error", on_error, {"raise", "skip", "replace"});
   o.error_budget = error_budget, o.uneven = uneven;
+  o.late = one_of<Late>("late", late, {"wait", "swap"});
   o.entropy_index = entropy_index;
   o.device = device;
   o.one_stream = one_stream;

@@ -36,6 +36,12 @@ void change(PipelineOptions& p, const penstock_pipeline_options& o) {
     if (at == known.end()) bad_argument("on_error cannot be '{}'{}", o.on_error, did_you_mean(o.on_error, known));
     p.on_error = static_cast<OnError>(at - known.begin());
   }
+  if (o.late) {
+    const std::vector<std::string> known{"wait", "swap"};
+    const auto at = std::find(known.begin(), known.end(), o.late);
+    if (at == known.end()) bad_argument("late cannot be '{}'{}", o.late, did_you_mean(o.late, known));
+    p.late = static_cast<Late>(at - known.begin());
+  }
   if (o.error_budget < -1) bad_argument("error_budget must be at least -1, got {}", o.error_budget);
   if (o.error_budget) p.error_budget = o.error_budget;
   if (o.uneven) p.uneven = true;

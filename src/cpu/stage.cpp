@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "batch/view_part.h"
 #include "cpu/stage_state.h"
 #include "stage/source_range.h"
 
@@ -116,8 +117,12 @@ void CpuStage::Sample::prepare_decode() {
                      (*placement_)[1].identity() && (*placement_)[2].identity();
   if (whole_is_output_) {
     run_.output = allocate_(0, out_type().dtype, out_shape_, out_type().layout);
-    decode.sink = {run_.output.data, row_bytes};
-    return;
+    const Shape& steps = run_.output.strides;  // a decoder writes rows without gaps
+    whole_is_output_ = steps[2] == 1 && steps[1] == channels;
+    if (whole_is_output_) {
+      decode.sink = {run_.output.data, steps[0] * static_cast<int64_t>(size_of(decode.params.dtype))};
+      return;
+    }
   }
   const size_t bytes = checked_bytes(region.height * row, size_of(decode.params.dtype));
   auto& pixels = scratch_.pixels;
@@ -159,12 +164,25 @@ void CpuStage::Sample::finish() {
   if (run_.rows || !run_picked(run_)) run_filtered(run_);
 }
 
-// False: all outputs are fill.
+// What no sample of the source covers: what lies before and after it, dimension by dimension. False: that is all.
 bool CpuStage::Sample::fill_outside() {
-  const Coverage coverage = coverage_of(*run_.placement);
-  if (coverage != Coverage::all)
-    fill_strided(run_.output, run_.placement->fill_values(),
-                 run_.plane_dim >= 0 ? run_.out_dim[run_.plane_dim] : out_type().layout.find('C'));
+  const Placement& placement = *run_.placement;
+  const Coverage coverage = coverage_of(placement);
+  if (coverage == Coverage::all) return true;
+  const int channel_dim = run_.plane_dim >= 0 ? run_.out_dim[run_.plane_dim] : out_type().layout.find('C');
+  const auto fill = [&](const View& v) { fill_strided(v, placement.fill_values(), channel_dim); };
+  View covered = run_.output;
+  for (int d = 0; d < placement.ndim() && coverage == Coverage::some; ++d) {
+    int64_t lo, hi;
+    placement[d].valid(lo, hi);
+    const int dim = run_.out_dim[d];
+    if (lo == 0 && hi == covered.shape[dim]) continue;
+    if (dim < 0 || dim == channel_dim) return fill(covered), true;  // a part would begin with another channel's value
+    fill(part(covered, dim, 0, lo));
+    fill(part(covered, dim, hi, covered.shape[dim] - hi));
+    covered = part(covered, dim, lo, hi - lo);
+  }
+  if (coverage == Coverage::none) fill(run_.output);
   return coverage != Coverage::none;
 }
 

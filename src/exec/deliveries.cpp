@@ -6,9 +6,11 @@
 namespace penstock {
 
 // 2: operators of one seed draw the same numbers; the position of pipelines without sources.
-constexpr int kCheckpointVersion = 2;
+// 3: samples of several batches are delivered, of others they are not; former versions would give them again.
+constexpr int kCheckpointVersion = 2, kLateVersion = 3;
 
-Deliveries::Deliveries(PipelineSources& sources) : sources_(sources) { find_first_states(); }
+Deliveries::Deliveries(PipelineSources& sources, const PipelineOptions& options)
+    : sources_(sources), options_(options) { find_first_states(); }
 
 // What has a state; a source that has none begins anew in a new pipeline, and says so once it has given a batch.
 void Deliveries::find_first_states() {
@@ -29,6 +31,49 @@ void Deliveries::begin_again(bool leave_epoch) {
   }
 }
 
+void Deliveries::deliver(const Iteration& it) {
+  if (auto passed = late->deliver(it.late->members)) states = std::move(*passed);
+}
+
+// What the batches depend on whose samples were delivered in part.
+nlohmann::json Deliveries::late_form() const {
+  nlohmann::json form{{"batch_size", options_.batch_size}, {"epoch_mode", static_cast<int>(options_.epoch_mode)}};
+  const auto meta = sources_.primary() < 0 ? std::nullopt : sources_.at(sources_.primary()).meta();
+  form["shards"] = meta ? meta->number_of_shards : 1, form["shard"] = meta ? meta->shard_id : 0;
+  return form;
+}
+
+void Deliveries::add_late(nlohmann::json& text) const {
+  const auto delivered = late->list();
+  if (delivered.empty()) return;
+  text["penstock_checkpoint"] = kLateVersion;
+  text["late"] = late_form();
+  text["late"]["delivered"] = delivered;
+}
+
+void Deliveries::restore_late(const nlohmann::json& saved) const {
+  if (!late)
+    bad_argument(
+        "the checkpoint is from a pipeline with late=\"swap\", some of whose samples are still out: resume it with "
+        "late=\"swap\", or take a checkpoint at the end of an epoch");
+  const nlohmann::json form = late_form();
+  for (const auto& [name, own] : form.items())
+    if (const int there = whole_number(saved.at(name), 0, INT32_MAX, name.c_str()); there != own.get<int>())
+      bad_argument(
+          "the checkpoint is from a pipeline with late=\"swap\" and {} {}, some of whose samples are still out, but this "
+          "one has {}: resume it with the same, or take a checkpoint at the end of an epoch",
+          name, there, own.get<int>());
+  std::vector<std::vector<DeliveredSamples::Range>> delivered;
+  for (const auto& ranges : saved.at("delivered")) {
+    auto& last = delivered.emplace_back();
+    for (const auto& r : ranges) {
+      const auto number = [&](size_t k) { return whole_number(r.at(k), 0, INT32_MAX, "a delivered sample"); };
+      last.emplace_back(number(0), number(1));
+    }
+  }
+  late->resume(std::move(delivered));
+}
+
 std::string Deliveries::checkpoint(const Graph& graph) const {
   nlohmann::json sources = nlohmann::json::object();
   nlohmann::json text{{"penstock_checkpoint", kCheckpointVersion}, {"seed", graph.seed()}, {"skip", skip}};
@@ -45,6 +90,7 @@ std::string Deliveries::checkpoint(const Graph& graph) const {
     sources[graph.node(node).name] = state;
   }
   text["sources"] = std::move(sources);
+  if (late) add_late(text);
   return text.dump();
 }
 
@@ -53,9 +99,15 @@ void Deliveries::restore(const std::string& text, Graph& graph) {
     const auto j = parse_json(text);
     if (!j.is_object() || !j.contains("penstock_checkpoint") || !j.contains("sources") || !j["sources"].is_object())
       bad_argument("this is not a checkpoint of a pipeline");
-    check_form("checkpoint", j["penstock_checkpoint"], kCheckpointVersion);
+    const bool is_late = j.contains("late");
+    check_form("checkpoint", j["penstock_checkpoint"], is_late ? kLateVersion : kCheckpointVersion);
+    if (is_late) restore_late(j["late"]);
     graph.set_seed(whole_number(j.value("seed", nlohmann::json(0)), uint64_t{0}, UINT64_MAX, "the checkpoint's seed"));
     skip = resumed = whole_number(j.value("skip", nlohmann::json(0)), 0, INT32_MAX, "the checkpoint's skip");
+    if (late && skip > 0)
+      bad_argument(
+          "the checkpoint is from a pipeline that divides its samples into new batches, in the middle of one: it cannot "
+          "go on with late=\"swap\"");
     if (j.contains("position")) {
       if (sources_.primary() >= 0)
         bad_argument(

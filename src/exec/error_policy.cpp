@@ -36,6 +36,7 @@ void ErrorPolicy::settle_or_throw(Iteration& it, StepRunner& step, const RunSamp
   std::sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
   for (auto& bad : errors)
     if (!is_of_data(bad.error) || policy == OnError::raise || context_.sources.primary() < 0) throw bad.error;
+  if (policy == OnError::replace && it.late && it.late->kind == LatePart::Kind::batch) throw errors.front().error;
   if (policy == OnError::replace) return replace(it, step, errors, run);
   std::vector<int> gone;
   for (auto& bad : errors) {

@@ -19,6 +19,7 @@ static PipelineOptions with_threads(PipelineOptions o) {
   if (o.batch_size < 1) bad_argument("the batch size must be at least 1, got {}", o.batch_size);
   if (o.threads <= 0) o.threads = usable_cores();
   if (Setting("PENSTOCK_EXEC").text().starts_with("stepping")) o.stepping = true;
+  if (o.stepping) o.late = Late::wait;  // nobody else works while a sample is made
   return o;
 }
 
@@ -35,7 +36,7 @@ Executor::Executor(Graph g, PipelineOptions o)
     : graph(std::move(g)),
       options(with_threads(std::move(o))),
       plan(make_plan(graph, plan_options(graph, options, engines))),
-      statistics(plan, options.threads),
+      statistics(plan, options.threads_made()),
       sources(graph, plan, options),
       pool_(own_pool(options)) {
   try {
@@ -49,9 +50,14 @@ Executor::Executor(Graph g, PipelineOptions o)
 void Executor::open() {
   open_gpu();
   open_sources();
-  runner_.workers.resize(static_cast<size_t>(options.threads) + 1);
+  runner_.workers.resize(static_cast<size_t>(options.threads_made()) + 1);
   indexes_.open(context_, runner_.workers);
-  runner_.admission.refills = outputs.refill() > 0;
+  if (options.late == Late::swap) {
+    late_ = std::make_unique<LateSamples>(context_, delivered_);
+    runner_.late = iterations.late = late_.get();
+    outputs.deliveries.late = &delivered_;
+  }
+  runner_.admission.refills = outputs.refill() > 0 || late_;
   runner_.begin(iterations.scheduler);
 }
 
@@ -109,6 +115,7 @@ void Executor::reset(bool leave_epoch, const JobConsumer::Poll& poll) {
   iterations.drop_all(poll);
   if (iterations.lists()) go_back(*this);
   outputs.reset(leave_epoch);
+  if (late_) late_->clear();
 }
 
 void Executor::restore(const std::string& state) {
@@ -118,7 +125,7 @@ void Executor::restore(const std::string& state) {
 
 void Executor::set_refill(int batch_size) {
   outputs.set_refill(batch_size);
-  runner_.admission.refills = outputs.refill() > 0;
+  runner_.admission.refills = outputs.refill() > 0 || late_;
 }
 
 void Executor::watch_steps(AfterStep after) {

@@ -13,6 +13,7 @@
 #include "data/replacement.h"
 #include "device/batch_stage.h"
 #include "exec/job.h"
+#include "exec/late_part.h"
 #include "exec/step_log.h"
 #include "graph/plan.h"
 #include "readers/source_batch.h"
@@ -85,6 +86,7 @@ struct Iteration final : Job {
   std::vector<SampleError> errors;        // of the current step
   std::unique_ptr<Error> failure;         // the iteration ends with it
   std::vector<LeftOut> left_out;          // samples that the error policy skipped or replaced
+  std::unique_ptr<LatePart> late;         // where samples may come late: which part of the work it is
   std::atomic<bool> no_memory{false};     // the iteration ends because there was no memory even for an error
   std::shared_ptr<StepState> step_state;  // of the current step
   int done_step = -1;                     // without threads: it has ended, and nobody has let go of its values

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace penstock {
@@ -15,6 +16,14 @@ IterationQueue::IterationQueue(IterationRunner& runner, const Graph& graph, cons
       consumer_(scheduler, threads),
       process_(getpid()) {}
 
+// Whether all are at sources.
+static bool waits_for_data(const std::deque<std::shared_ptr<Job>>& jobs) {
+  return std::all_of(jobs.begin(), jobs.end(), [](const auto& job) {
+    const auto& late = static_cast<const Iteration&>(*job).late;
+    return late && late->kind == LatePart::Kind::bringing;
+  });
+}
+
 bool IterationQueue::forked() const { return process_ != getpid(); }
 
 // Before any lock: threads and the state of locks do not come along through a fork.
@@ -22,13 +31,11 @@ void IterationQueue::check_process() const {
   if (forked()) bad_argument("this pipeline was made before a fork; make it in the process that uses it");
 }
 
-bool IterationQueue::schedule(bool soon, size_t most) {
+bool IterationQueue::schedule(bool soon, size_t most, bool needed) {
   check_process();
-  auto it = std::make_shared<Iteration>();
-  for (const auto& n : graph_.nodes())
-    for (int k = 0; k < n.outputs; ++k) it->values[{n.id, k}];
-  for (const auto& s : plan_.steps)
-    if (s.output.place != Place::made) it->values[s.output];
+  if (late && !late->ask_for_one(needed)) return false;
+  auto it = make_iteration(plan_, graph_);
+  if (late) it->late = std::make_unique<LatePart>(LatePart::Kind::bringing), it->leaves = true, soon = false;
   std::lock_guard lock(listing_);
   if (lists_ && scheduler.size() < most) {
     if (listed_.empty()) return false;
@@ -54,14 +61,17 @@ int IterationQueue::size() const {
 std::shared_ptr<Iteration> IterationQueue::take(const JobConsumer::Poll& poll) {
   if (scheduler.size() == 0 && lists_)
     fail(ErrorKind::stopped, "all batches that were scheduled have been returned: schedule() others, or seek() one");
-  if (scheduler.size() == 0) bad_argument("outputs() without a scheduled run");
-  auto it = std::static_pointer_cast<Iteration>(consumer_.take(poll, [&](const Job& first) {
-    if (const Node* source = runner_.starving(first))
+  if (scheduler.size() == 0 && !late) bad_argument("outputs() without a scheduled run");
+  auto it = std::static_pointer_cast<Iteration>(consumer_.take(poll, [&](const auto& jobs) {
+    const Node* source = runner_.starving(*jobs.front());
+    if (source && (!late || waits_for_data(jobs)))
       bad_argument(
           "nothing was fed to '{}': it has no source of its own: call feed_input() before the batch is "
           "requested",
           source->name);
   }));
+  if (!it) return nullptr;
+  if (late) late->taken(*it);
   if (it->end_of_data) consumer_.drop_finished(poll);  // none may be left that asks its source after a reset()
   return it;
 }

@@ -13,8 +13,9 @@ class IterationQueue {
   IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads, bool stepping);
 
   // soon: this thread calls take() next, and may do then what another one had to be woken for. Nothing happens where
-  // there are as many as `most`. False: batches were listed, and all of them are in flight or taken.
-  bool schedule(bool soon = false, size_t most = SIZE_MAX);
+  // there are as many as `most`. False: batches were listed, and all of them are in flight or taken; or, where samples
+  // may come late, enough are in flight and this one is not `needed`.
+  bool schedule(bool soon = false, size_t most = SIZE_MAX, bool needed = false);
   // From now on iterations make these batches, after those that were listed before; none: the one after the last.
   void list(std::span<const BatchPlace> places);
   bool lists() const { return lists_; }
@@ -22,14 +23,18 @@ class IterationQueue {
   int size() const;
   uint64_t next_number() const { return scheduler.next_number(); }
   // The oldest one, when it has ended. Where that is by the end of the data, all others have ended too and are gone.
+  // Null, where samples may come late: all that is in flight is too little for a batch.
   std::shared_ptr<Iteration> take(const JobConsumer::Poll& poll);
   void drop_all(const JobConsumer::Poll& poll);  // waits for them
   void check_caller() const { consumer_.check_caller(); }
   bool forked() const;         // this is a child of the process that made the queue
   void check_process() const;  // error (argument) if it is
 
+  bool wants_more() const { return late || size() < depth; }  // may another one be in flight; schedule() knows
+
   Scheduler scheduler;
-  int depth = 1;  // iterations that are in flight at most
+  LateSamples* late = nullptr;  // where samples may come late
+  int depth = 1;                // iterations that are in flight at most
 
  private:
   IterationRunner& runner_;

@@ -13,20 +13,21 @@ namespace {
 Iteration& of(Job& job) { return static_cast<Iteration&>(job); }
 
 // Those that no later step reads.
-void release_values(const Plan& plan, Iteration& it, size_t last) {
+void release_values(const Plan& plan, Iteration& it, size_t last, const LateSamples* late) {
+  const bool of_samples = it.late && it.late->kind != LatePart::Kind::batch;
   for (const auto& [value, step] : plan.value_last_use)
-    if (step == static_cast<int>(last)) it.values.at(value) = Batch();
+    if (step == static_cast<int>(last) && !(of_samples && late->keeps(value))) it.values.at(value) = Batch();
 }
 
 bool has_failed(const Iteration& it) { return it.failure || it.no_memory || it.end_of_data; }
 
-// With its current step.
-bool ends(const Iteration& it, size_t steps) { return has_failed(it) || (it.jump < 0 && it.step + 1 == steps); }
-
 void set_step(Job& job, size_t number, const StepRunner& step) {
   job.step = number;
-  job.lane = step.lane, job.in_order = step.rules.in_order;
+  job.lane = step.lane, job.in_order = step.rules.in_order && !job.unordered;
 }
+
+bool gathers(const Iteration& it) { return it.late && it.late->gathering; }
+bool brings(const Iteration& it) { return it.late && it.late->kind == LatePart::Kind::bringing; }
 
 }  // namespace
 
@@ -37,7 +38,8 @@ void IterationRunner::begin(Scheduler& scheduler) {
   errors_ = std::make_unique<ErrorPolicy>(context_, steps_);
   scheduler_ = &scheduler;
   if (scheduler.steps()) return;
-  const int threads = context_.options.threads;
+  const int threads = context_.options.threads_made();
+  if (late) scheduler.keep_reserve(context_.options.threads);
   for (auto& step : steps_)  // those that wait for the program have threads of their own
     if (step->rules.own_threads > 0) step->lane = scheduler.add_lane();
   for (int i = 0; i < threads; ++i) scheduler.begin_thread(i, kAnyStep);
@@ -52,20 +54,31 @@ void IterationRunner::end_steps() {
 
 const Node* IterationRunner::starving(const Job& job) const {
   if (job.finished || job.prepared || !current(job).starves(scheduler_->steps())) return nullptr;
+  if (late && !brings(static_cast<const Iteration&>(job))) return nullptr;
   return &context_.graph.node(current(job).node.id);
 }
 
 void IterationRunner::begins(Job& job) {
-  set_step(job, 0, *steps_[0]);
+  const size_t first = of(job).late ? late->begin(of(job)) : 0;
+  set_step(job, first, *steps_[first]);
+  if (gathers(of(job))) job.lane = kAnyStep, job.in_order = false;
   if (context_.gpu) of(job).stream = context_.gpu->stream(job.number);
 }
 
+size_t IterationRunner::next_of(const Iteration& it) const {
+  if (!it.late) return it.jump < 0 ? it.step + 1 : static_cast<size_t>(it.jump);
+  return late->next(it, it.jump < 0 ? it.step : static_cast<size_t>(it.jump) - 1);
+}
+
+bool IterationRunner::ends(const Iteration& it) const { return has_failed(it) || next_of(it) == steps_.size(); }
+
 bool IterationRunner::next_step(Job& job) {
   Iteration& it = of(job);
-  if (ends(it, steps_.size())) return false;
-  const size_t next = it.jump < 0 ? it.step + 1 : static_cast<size_t>(it.jump);
+  if (ends(it)) return false;
+  const size_t next = next_of(it);
   set_step(job, next, *steps_[next]);
   it.jump = -1;
+  if (it.late) it.late->gathering = false;
   return true;
 }
 
@@ -91,6 +104,15 @@ void IterationRunner::slept(int64_t ns, bool blocked) {
   blocked ? context_.statistics.blocked(ns) : context_.statistics.idle(ns);
 }
 
+void IterationRunner::prepare_step(Iteration& it, Worker& worker) {
+  StepRunner& step = current(it);
+  if (gathers(it)) return late->gathered().prepare(it);
+  if (brings(it) && !step.rules.brings_samples) return context_.fill_batch(it);
+  use_domain(it, step.step.domain);
+  if (logs_steps) log_step(context_, it, step);
+  step.prepare(it, worker);
+}
+
 void IterationRunner::prepare_or_fail(Iteration& it, int thread) {
   StepRunner& step = current(it);
   const int64_t begin = clock_ns();
@@ -98,9 +120,7 @@ void IterationRunner::prepare_or_fail(Iteration& it, int thread) {
   it.items = 0;
   it.together = 1;
   try {
-    use_domain(it, step.step.domain);
-    if (logs_steps) log_step(context_, it, step);
-    step.prepare(it, workers[static_cast<size_t>(thread)]);
+    prepare_step(it, workers[static_cast<size_t>(thread)]);
   } catch (Error& e) {
     fail_iteration(it, e, &context_.graph.node(step.step.nodes.back()));
   } catch (const std::bad_alloc&) {
@@ -129,8 +149,9 @@ void IterationRunner::run_samples(Iteration& it, int first, int count, int threa
   const int64_t begin = clock_ns();
   w.read_ns = 0;
   w.scratch->times = {};
-  if (auto error = error_of([&] { step.run(it, first, count, w); })) step.add_error(it, first, std::move(*error));
-  context_.statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), count, w.read_ns,
+  const auto run = [&] { gathers(it) ? late->gathered().run(it, first, count) : step.run(it, first, count, w); };
+  if (auto error = error_of(run)) step.add_error(it, first, std::move(*error));
+  context_.statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), gathers(it) ? 0 : count, w.read_ns,
                           w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
 }
 
@@ -154,6 +175,8 @@ void IterationRunner::finish(const std::shared_ptr<Job>& job, int thread) {
 void IterationRunner::finish_step(Iteration& it, int thread) {
   if (it.no_memory) return let_go(it);  // its items may not be complete
   StepRunner& step = current(it);
+  if (gathers(it)) return GatheredSamples::finish(it);
+  if (brings(it) && !step.rules.brings_samples) return;
   if (auto error = error_of([&] { step.finish(it); })) fail_iteration(it, std::move(*error), &step.node);
   if (!it.errors.empty() && !it.failure) {
     errors_->settle(it, step, [&](int sample) { run_samples(it, sample, 1, thread); });
@@ -175,7 +198,7 @@ void IterationRunner::step_done(const std::shared_ptr<Iteration>& it) {
 void IterationRunner::let_go(Iteration& it) const {
   it.step_state = nullptr;
   if (after_step && !has_failed(it)) it.done_step = static_cast<int>(it.step);
-  else release_values(context_.plan, it, it.step);
+  else release_values(context_.plan, it, it.step, late);
 }
 
 void IterationRunner::stepped(Job& job) {
@@ -183,17 +206,18 @@ void IterationRunner::stepped(Job& job) {
   const int done = std::exchange(it.done_step, -1);
   if (done < 0) return;
   const SteppedStep seen = stepped_step(context_.plan, it, static_cast<size_t>(done));
-  release_values(context_.plan, it, static_cast<size_t>(done));
+  release_values(context_.plan, it, static_cast<size_t>(done), late);
   after_step(seen);
 }
 
 // The step: the iteration goes on, at once or when the device is there.
 void IterationRunner::complete(const std::shared_ptr<Iteration>& iteration) {
   Iteration& it = *iteration;
-  if (current(it).hand_over(iteration)) return;
+  if (!gathers(it) && current(it).hand_over(iteration)) return;
   const bool land = std::exchange(it.must_land, false) && !it.failure && !it.no_memory;
-  const bool left = ends(it, steps_.size()) && it.on_gpu;
+  const bool left = ends(it) && it.on_gpu;
   if (left) admission.leave(it);
+  if (it.late && it.late->kind != LatePart::Kind::batch && ends(it)) late->ended(iteration, *scheduler_);
   if (land) scheduler_->hold(it);
   else scheduler_->go_on(it);
   if (left) admission.look();

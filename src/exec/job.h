@@ -20,6 +20,9 @@ struct Job {
   virtual ~Job() = default;
 
   uint64_t number = 0;
+  bool has_number = false;  // else it gets the next one
+  bool leaves = false;      // when it ends: nobody takes it
+  bool unordered = false;   // none of its steps is in order, and none waits for it in order
   size_t step = 0;
   int lane = kAnyStep;    // of the threads that prepare the step
   bool in_order = false;  // the step is prepared in the order of the jobs

@@ -53,6 +53,7 @@ void JobConsumer::wait(std::unique_lock<std::mutex>& lock, const Poll& poll, con
     if (!stepping_ || !stepping_->advance(lock)) scheduler_.threads_.consumers().wait_for(lock, kPollTime);
     else if (std::chrono::steady_clock::now() - polled < kPollTime) continue;
     polled = std::chrono::steady_clock::now();
+    if (scheduler_.wakes_reserve()) scheduler_.threads_.wake_any();
     if (!poll || done()) continue;
     lock.unlock();
     poll();
@@ -89,9 +90,11 @@ std::shared_ptr<Job> JobConsumer::take(const Poll& poll, const Check& check) {
     lock.lock();
   }
   wait(lock, poll, [&] {
-    check(*jobs.front());
+    if (jobs.empty()) return true;
+    check(jobs);
     return jobs.front()->finished;
   });
+  if (jobs.empty()) return nullptr;
   std::shared_ptr<Job> job = std::move(jobs.front());
   jobs.pop_front();
   return job;

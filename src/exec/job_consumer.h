@@ -2,6 +2,7 @@
 // Takes the finished jobs of a scheduler, in order. A thread that waits does work meanwhile, where that is quicker than
 // to wake another one (docs/decisions/0028).
 #pragma once
+#include <deque>
 #include <functional>
 #include <optional>
 
@@ -12,14 +13,14 @@ namespace penstock {
 class JobConsumer {
  public:
   using Poll = std::function<void()>;  // called now and then by a thread that waits; may throw
-  // Called under the mutex for the job that is waited for, before each wait; may throw.
-  using Check = std::function<void(const Job&)>;
+  // Called under the mutex for the jobs, of which the first is waited for, before each wait; may throw.
+  using Check = std::function<void(const std::deque<std::shared_ptr<Job>>&)>;
   // thread: the number of the waiting thread, for the work.
   JobConsumer(Scheduler& scheduler, int thread) : scheduler_(scheduler), thread_(thread) {
     if (scheduler.steps()) stepping_.emplace(scheduler, thread);
   }
 
-  // The oldest job, when it has finished. There must be one.
+  // The oldest job that does not leave by itself, when it has finished. Null: there is no job at all.
   std::shared_ptr<Job> take(const Poll& poll, const Check& check);
   void drop_finished(const Poll& poll);  // waits for all, which have no more to do, and drops them together
   void drop_all(const Poll& poll);       // waits for all, and drops each at once

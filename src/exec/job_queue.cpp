@@ -15,7 +15,7 @@ bool JobQueue::in_turn(size_t position) const {
   const Job& job = *jobs[position];
   if (!job.in_order) return true;
   return std::all_of(jobs.begin(), jobs.begin() + static_cast<std::ptrdiff_t>(position), [&](const auto& earlier) {
-    return earlier->finished || earlier->step > job.step || (earlier->step == job.step && earlier->prepared);
+    return earlier->unordered || earlier->finished || earlier->step > job.step || (earlier->step == job.step && earlier->prepared);
   });
 }
 
@@ -59,12 +59,24 @@ bool JobQueue::find(Task& task, int lane, const Job* last) {
     if (job.next_item < job.items && lane == kAnyStep) {
       // Near the end one by one, so that all threads have work.
       const int64_t left = job.items - job.next_item;
-      task = {jobs[i], false, job.next_item, left > int64_t{threads_} * job.together ? job.together : 1};
+      const bool together = job.leaves || left > int64_t{threads_} * job.together;  // of those that leave there are many
+      task = {jobs[i], false, job.next_item, together ? static_cast<int>(std::min<int64_t>(left, job.together)) : 1};
       job.next_item += task.count;
       return true;
     }
   }
   return false;
+}
+
+void JobQueue::add(std::shared_ptr<Job> job) {
+  const bool last = job->leaves || jobs.empty() || !jobs.back()->leaves;
+  const auto at = last ? jobs.end()
+                       : std::find_if(jobs.begin(), jobs.end(), [](const auto& other) { return other->leaves; });
+  jobs.insert(at, std::move(job));
+}
+
+void JobQueue::leave(const Job& job) {
+  jobs.erase(std::find_if(jobs.begin(), jobs.end(), [&](const auto& other) { return other.get() == &job; }));
 }
 
 std::vector<std::shared_ptr<Job>> JobQueue::abandon() {

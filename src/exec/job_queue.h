@@ -22,6 +22,8 @@ class JobQueue {
   // For a thread of this lane; last: the job of its last task, or null. False: there is none.
   bool find(Task& task, int lane, const Job* last);
   bool take_prepare(Task& task, const std::shared_ptr<Job>& job);  // of a step that nobody has prepared
+  void add(std::shared_ptr<Job> job);  // those that somebody takes come before those that leave
+  void leave(const Job& job);
   // Nobody wants the jobs: what a thread works on it completes, nothing new begins. Gives those whose step ends here,
   // since no thread works on it.
   std::vector<std::shared_ptr<Job>> abandon();

@@ -34,7 +34,7 @@ bool ends_epoch(const Iteration& it, const PipelineOptions& options) {
 OutputQueue::OutputQueue(const Plan& plan, const PipelineOptions& options, PipelineSources& sources,
                          Statistics& statistics, IterationQueue& iterations)
     : budget(options.error_budget >= 0 ? ErrorBudget::count(options.error_budget) : ErrorBudget::unlimited()),
-      deliveries(sources),
+      deliveries(sources, options),
       plan_(plan),
       options_(options),
       sources_(sources),
@@ -63,9 +63,15 @@ void OutputQueue::check_refill() const {
 // The oldest iteration, when it is done; throws what it ended with.
 std::shared_ptr<Iteration> OutputQueue::next_finished(const Poll& poll, std::vector<LeftOut>& left_out) {
   const int64_t begin = clock_ns();
-  const auto it = iterations_.take(poll);
+  auto it = iterations_.take(poll);
+  for (int empty = 0; !it; ++empty) {  // too few samples are left for a batch
+    if (empty == kMostSkipped) bad_argument("no sample remained in {} consecutive iterations", empty);
+    iterations_.schedule(false, SIZE_MAX, true);
+    it = iterations_.take(poll);
+  }
   statistics_.waited(begin, clock_ns());
   at_end_of_epoch_ = ends_epoch(*it, options_);
+  if (it->late) deliveries.deliver(*it);
   if (it->no_memory) throw std::bad_alloc();
   if (it->failure) throw *it->failure;
   if (it->end_of_data) fail(ErrorKind::stopped, "the data have ended");
@@ -83,6 +89,9 @@ void OutputQueue::set_refill(int batch_size) {
         "the pipeline has already run: set how its batches are divided before the first "
         "run");
   if (batch_size < 1) bad_argument("a batch must have at least 1 sample, got {}", batch_size);
+  if (iterations_.late && batch_size != options_.batch_size)
+    bad_argument("late=\"swap\" makes batches of {} samples: they cannot have {}", options_.batch_size, batch_size);
+  if (iterations_.late) return;
   check_refill();
   if (rebatch_ == 0) rebatch_ = batch_size;
 }
@@ -111,7 +120,7 @@ PipelineOutput OutputQueue::outputs(const Poll& poll) {
   PipelineOutput out;
   for (int skipped = 1;; ++skipped) {
     const auto it = next_finished(poll, out.left_out);
-    deliveries.states = it->states;
+    if (!it->late) deliveries.states = it->states;
     out.taken += it->taken, ++out.source_batches;
     out.end_of_epoch = ends_epoch(*it, options_);
     if (it->skipped && !out.end_of_epoch) {
@@ -220,6 +229,8 @@ void OutputQueue::go_back() {
 // Nothing is in flight.
 void OutputQueue::reset(bool leave_epoch) {
   sources_.begin_again();
+  if (const auto furthest = deliveries.late && leave_epoch ? deliveries.late->furthest() : std::nullopt)
+    deliveries.states = *furthest;
   if (deliveries.skip > 0 && !parts_.empty()) deliveries.states = parts_.front().states;
   parts_.clear();
   deliveries.begin_again(leave_epoch);

@@ -155,21 +155,23 @@ PipelineOutput Pipeline::run(const std::function<void()>& poll) {
   const State::Use use(*state_, State::kWhole);
   Executor& e = state_->executor;
   const int depth = e.iterations.depth;
-  while (e.iterations.size() < depth && e.outputs.schedule(depth == 1)) {
+  while (e.iterations.wants_more() && e.outputs.schedule(depth == 1)) {
   }
   PipelineOutput out = e.outputs.outputs(poll);
   if (e.options.prefetch > 0)
-    while (e.iterations.size() < depth && e.outputs.schedule()) {
+    while (e.iterations.wants_more() && e.outputs.schedule()) {
     }
   return out;
 }
 
 void Pipeline::seek(uint64_t epoch, int64_t batch, bool replay, const std::function<void()>& poll) {
   const State::Use use(*state_, State::kWhole);
+  refuse_late("seek() and schedule() go to a batch by its number");
   penstock::seek(state_->executor, epoch, batch, replay, poll);
 }
 void Pipeline::schedule_batches(uint64_t epoch, std::span<const int64_t> batches) {
   const State::Use use(*state_, State::kWhole);
+  refuse_late("seek() and schedule() go to a batch by its number");
   Executor& e = state_->executor;
   penstock::schedule_batches(e, epoch, batches);
   while (e.iterations.size() < e.iterations.depth && e.outputs.schedule()) {
@@ -187,6 +189,11 @@ void Pipeline::begin_epoch(const std::function<void()>& poll) {
 }
 bool Pipeline::stop(std::chrono::milliseconds patience) {
   return state_->executor.iterations.forked() || state_->executor.stop_within(patience);
+}
+
+void Pipeline::refuse_late(const char* what) const {
+  if (state_->executor.options.late != Late::wait)
+    bad_argument("{}, but with late=\"swap\" batches have other samples in each run: omit late=\"swap\"", what);
 }
 
 std::optional<ReaderMeta> Pipeline::reader_meta(const std::string& name) const {
@@ -209,7 +216,11 @@ int64_t Pipeline::batches_per_epoch() const {
 }
 std::optional<FirstEpoch> Pipeline::first_epoch() const {
   Executor& e = state_->executor;
-  return e.sources.primary() < 0 ? std::nullopt : e.sources.at(e.sources.primary()).first_epoch();
+  if (e.sources.primary() < 0) return std::nullopt;
+  auto first = e.sources.at(e.sources.primary()).first_epoch();
+  if (const auto* late = e.outputs.deliveries.late; first && late)
+    first->own -= late->resumed(), first->largest -= late->resumed();
+  return first;
 }
 bool Pipeline::at_end_of_epoch() const { return state_->executor.outputs.at_end_of_epoch(); }
 void Pipeline::set_epoch_mode(EpochMode mode) { state_->executor.options.epoch_mode = mode; }
@@ -225,13 +236,17 @@ void Pipeline::restore(const std::string& state) {
 
 void Pipeline::replay(std::vector<DrawOrigin> origins) {
   const State::Use use(*state_, State::kWhole);
+  if (!origins.empty()) refuse_late("replay gives draws to samples by their order");
   state_->executor.outputs.replay(std::move(origins));
 }
 void Pipeline::watch_steps(AfterStep after) {
   const State::Use use(*state_, State::kWhole);
   state_->executor.watch_steps(std::move(after));
 }
-void Pipeline::log_steps() { state_->executor.log_steps(); }
+void Pipeline::log_steps() {
+  refuse_late("log_steps() logs whole batches");
+  state_->executor.log_steps();
+}
 
 PipelineStatistics Pipeline::statistics() const {
   const Executor& e = state_->executor;
@@ -257,6 +272,7 @@ static nlohmann::json saved_options(const PipelineOptions& o) {
                    {"device", o.device},
                    {"one_stream", o.one_stream}};
   for (const auto& [name, limit] : size_limits(o)) j[name] = limit;
+  if (o.late != Late::wait) j["late"] = static_cast<int>(o.late);  // former versions refuse it
   return j;
 }
 
@@ -269,7 +285,7 @@ std::string Pipeline::to_json() const {
 // A key that this version does not know might change what the pipeline does.
 static void refuse_unknown(const nlohmann::json& saved) {
   const nlohmann::json all = saved_options({});
-  std::vector<std::string> known{"graph", "declared"};  // "declared" is for Python: the required types of the outputs
+  std::vector<std::string> known{"graph", "declared", "late"};  // "declared" is for Python: the required types of the outputs
   for (const auto& [name, value] : all.items()) known.push_back(name);
   for (const auto& [name, value] : saved.items())
     if (std::find(known.begin(), known.end(), name) == known.end())
@@ -305,6 +321,7 @@ std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
     o.entropy_index = loaded_index(j.value("entropy_index", std::string()));
     o.device = number("device", kDefaultGpu, kNoGpu, INT32_MAX);
     o.one_stream = j.value("one_stream", false);
+    o.late = static_cast<Late>(number("late", 0, 0, 1));
     o.max_pixels = number("max_pixels", int64_t{0}, int64_t{0}, INT64_MAX);
     o.max_frames = number("max_frames", int64_t{0}, int64_t{0}, INT64_MAX);
     o.max_samples = number("max_samples", int64_t{0}, int64_t{0}, INT64_MAX);

@@ -26,6 +26,10 @@ void call_for_pipeline(const void* pipeline);
 constexpr int kDefaultGpu = -1;  // the first GPU
 constexpr int kNoGpu = -99999;   // operators that request a GPU are an error
 
+// What becomes of a sample that is not ready when the others of its batch are: they wait, or it moves to a later batch
+// of its epoch.
+enum class Late { wait, swap };
+
 struct PipelineOptions {
   int batch_size = 1;
   int threads = 0;   // 0: usable_cores()
@@ -40,9 +44,13 @@ struct PipelineOptions {
   OnError on_error = OnError::raise;
   int64_t error_budget = -1;  // samples that an epoch may lose; -1: no limit
   bool uneven = false;        // permits on_error "skip" with several shards
+  Late late = Late::wait;
   // Entropy indexes of JPEG files, so that later epochs decode only what a crop needs: "off"; "read": uses existing
   // ones; "auto": also makes them; or the path of the file to make and use. "": PENSTOCK_ENTROPY_INDEX, else "auto".
   std::string entropy_index;
+  // Threads that the pipeline makes. With late samples as many again are in reserve, for those in late ones.
+  int threads_made() const { return late == Late::swap ? 2 * threads : threads; }
+
   int device = kDefaultGpu;  // GPU for operators that run on one
   // No threads: the one that calls run() takes each step itself, operator by operator. The same bytes, errors and
   // states, slowly. PENSTOCK_EXEC=stepping sets it, and stepping-fused keeps operators in stages.
@@ -138,6 +146,8 @@ class Pipeline {
                                              const std::function<void(PipelineOptions&)>& change = {});
 
  private:
+  void refuse_late(const char* what) const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

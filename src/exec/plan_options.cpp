@@ -42,6 +42,7 @@ PlanOptions plan_options(const Graph& g, int device) {
 PlanOptions plan_options(const Graph& g, const PipelineOptions& o, Engines& engines) {
   PlanOptions p = plan_options(g, o.device);
   if (o.stepping && Setting("PENSTOCK_EXEC").text() != "stepping-fused") p.fuse = p.push_down = false;
+  p.reads_apart = o.late == Late::swap;
   if (!p.gpu) return p;
   for (const Node& n : g.nodes()) {
     if (n.on_gpu && info_of(n).decodes_to_device) {

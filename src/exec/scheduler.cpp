@@ -27,16 +27,27 @@ bool Scheduler::add(std::shared_ptr<Job> job, bool soon, size_t most) {
   {
     std::lock_guard lock(mutex_);
     if (queue_.jobs.size() >= most) return false;
-    job->number = queue_.next_number++;
+    if (!job->has_number) job->number = queue_.next_number++;
     work_.begins(*job);
     before.lane = std::exchange(queue_.held, kNobody);
     first.lane = job->lane;
     if (soon && queue_.jobs.empty()) std::swap(queue_.held, first.lane);
-    queue_.jobs.push_back(std::move(job));
+    queue_.add(std::move(job));
   }
   threads_.wake(before);
   threads_.wake(first);
   return true;
+}
+
+void Scheduler::add_made(std::vector<std::shared_ptr<Job>> jobs) {
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& job : jobs) {
+      if (!job->finished) work_.begins(*job);
+      queue_.add(std::move(job));
+    }
+  }
+  threads_.wake({kAnyStep, true, true});
 }
 
 size_t Scheduler::size() const {
@@ -104,6 +115,7 @@ Wake Scheduler::advance(Job& job) {
   job.items = job.next_item = job.done_items = 0;
   if (!work_.next_step(job)) {
     job.finished = true;
+    if (job.leaves) queue_.leave(job);
     w.consumer = true;
     return w;
   }
@@ -113,7 +125,7 @@ Wake Scheduler::advance(Job& job) {
 }
 
 void Scheduler::sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock) {
-  if (lane != kAnyStep) return threads_.sleep(lane, lock);
+  if (lane != kAnyStep || !reserve_.lets_work()) return threads_.sleep(lane, lock);
   const bool blocked = queue_.any_blocked();
   const int64_t begin = clock_ns();
   crew_.sleeps();
@@ -133,19 +145,23 @@ void Scheduler::serve(int number, int lane) {
   std::unique_lock lock(mutex_);
   while (!stop_) {
     Task task;
-    if (queue_.find(task, lane, done.get())) {
+    const bool works = lane != kAnyStep || reserve_.lets_work();
+    if (works && queue_.find(task, lane, done.get())) {
+      if (lane == kAnyStep) reserve_.begins(number, task.job->step, task.count, clock_ns());
       lock.unlock();
       if (std::exchange(watches, false)) threads_.wake_another();
       done.reset();
       perform(task, number, lock);
+      if (lane == kAnyStep) reserve_.ends(number, clock_ns());
+      if (wakes_reserve()) threads_.wake_any();
       done = std::move(task.job);
     } else if (done) {
       lock.unlock();
       done.reset();
       lock.lock();
-    } else if (queue_.starved && work_.ask_for_room()) {
+    } else if (works && queue_.starved && work_.ask_for_room()) {
       continue;  // there may be room since it looked
-    } else if (lane == kAnyStep && crew_.has_work()) {
+    } else if (works && lane == kAnyStep && crew_.has_work()) {
       lock.unlock();
       crew_.help();
       lock.lock();
@@ -154,6 +170,8 @@ void Scheduler::serve(int number, int lane) {
     }
   }
 }
+
+bool Scheduler::wakes_reserve() { return reserve_.look(clock_ns()) > 0; }
 
 void Scheduler::perform(const Task& task, int number, std::unique_lock<std::mutex>& lock) {
   Job& job = *task.job;

@@ -8,6 +8,7 @@
 #include "base/crew.h"
 #include "exec/job_queue.h"
 #include "exec/lane_threads.h"
+#include "exec/reserve.h"
 
 namespace penstock {
 
@@ -24,11 +25,14 @@ class Scheduler {
   ~Scheduler() { stop(); }
 
   int add_lane() { return threads_.add_lane(); }  // before the threads begin
+  // Of the threads of kAnyStep only so many work at once, but for those whose task is late; before they begin.
+  void keep_reserve(int most_working) { reserve_.begin(most_working); }
   // A thread of the lane; its number is given to the work.
   void begin_thread(int number, int lane);
   // Gives the job the next number. soon: this thread waits for it next, and may do what another one had to be woken
   // for. False: there are as many as `most` already.
   bool add(std::shared_ptr<Job> job, bool soon = false, size_t most = SIZE_MAX);
+  void add_made(std::vector<std::shared_ptr<Job>> jobs);  // that other jobs have made; some may have ended
   size_t size() const;
   uint64_t next_number() const;
 
@@ -54,6 +58,7 @@ class Scheduler {
   void sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock);
   void perform(const Task& task, int number, std::unique_lock<std::mutex>& lock);  // locks it
   Wake advance(Job& job);                                                          // under mutex_
+  bool wakes_reserve();                                                            // under mutex_
   // Under mutex_. Without threads, the consumer has to know of all that happens.
   Wake room() { return {.all = std::exchange(queue_.starved, false), .consumer = steps_}; }
 
@@ -62,6 +67,7 @@ class Scheduler {
   mutable std::mutex mutex_;
   LaneThreads threads_{mutex_};
   JobQueue queue_;
+  Reserve reserve_;
   std::atomic<bool> stop_{false};  // set under mutex_; a thread that waits for remote storage looks at it
   std::atomic<const Scheduler*> waits_in_{nullptr};  // whose function the consumer is in, while it waits here
   Crew crew_;

@@ -190,7 +190,7 @@ void run_random_graph(unsigned seed, bool stepping = false) {
   uint64_t next = 0;
   for (int taken = 0, added = 0; taken < jobs; ++taken) {
     while (added < jobs && scheduler.size() < ahead) scheduler.add(work.make(), soon && ahead == 1), ++added;
-    const auto job = std::static_pointer_cast<NotedJob>(consumer.take({}, [](const Job&) {}));
+    const auto job = std::static_pointer_cast<NotedJob>(consumer.take({}, [](const auto&) {}));
     ASSERT_EQ(job->number, next++);
     ASSERT_TRUE(job->finished);
     for (size_t i = 0; i < job->begun.size(); ++i) {
@@ -241,7 +241,65 @@ TEST(Scheduler, TheThreadThatWaitsDoesTheWork) {
   JobConsumer consumer(scheduler, 1);
   for (uint64_t k = 0; k < 3; ++k) {
     scheduler.add(work.make(), true);
-    EXPECT_EQ(consumer.take({}, [](const Job&) {})->number, k);
+    EXPECT_EQ(consumer.take({}, [](const auto&) {})->number, k);
+  }
+}
+
+// Jobs that bring others and leave: those leave as well, in no order, and each three of them make one that is taken.
+class BringingWork final : public JobWork {
+ public:
+  struct Brought final : Job {
+    int kind = 0;  // 0 brings, 1 is brought, 2 is taken
+  };
+  std::shared_ptr<Job> make(int kind) const {
+    auto job = std::make_shared<Brought>();
+    job->kind = kind, job->leaves = kind < 2, job->unordered = kind == 1, job->has_number = kind > 0;
+    return job;
+  }
+
+  void begins(Job& job) override { job.in_order = kind_of(job) == 0; }
+  bool next_step(Job&) override { return false; }
+  Room room_for(const Job&, size_t, bool) override { return Room::yes; }
+  void taken(Job&) override {}
+  bool abandon(Job&) override { return false; }
+  bool runs_here(const Job&) const override { return true; }
+  void prepare(Job& job, int) override { job.items = kind_of(job) == 1 ? 2 : 0, job.together = 2; }
+  void run(Job&, int64_t, int, int) override {
+    if (samples++ % 7 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  void finish(const std::shared_ptr<Job>& job, int) override {
+    std::vector<std::shared_ptr<Job>> made;
+    if (kind_of(*job) == 0) made = {make(1), make(1), make(1), make(1)};
+    else if (kind_of(*job) == 1 && ++ended % 3 == 0) made = {make(2)};
+    if (!made.empty()) scheduler->add_made(std::move(made));
+    scheduler->go_on(*job);
+  }
+  bool ask_for_room() override { return false; }
+  void slept(int64_t, bool) override {}
+
+  Scheduler* scheduler = nullptr;
+  std::atomic<int> ended{0}, samples{0};
+
+ private:
+  static int kind_of(const Job& job) { return static_cast<const Brought&>(job).kind; }
+};
+
+TEST(Scheduler, TakesWhatJobsMakeThatLeave) {
+  for (int round = 0; round < graphs(20); ++round) {
+    BringingWork work;
+    Scheduler scheduler(work, 3);
+    work.scheduler = &scheduler;
+    JobConsumer consumer(scheduler, 3);
+    for (int k = 0; k < 3; ++k) scheduler.begin_thread(k, kAnyStep);
+    for (int k = 0; k < 5; ++k) scheduler.add(work.make(0));  // 20 jobs, of which 18 make six that are taken
+    int taken = 0;
+    while (const auto job = consumer.take({}, [](const auto&) {})) {
+      ASSERT_FALSE(job->leaves);
+      ++taken;
+    }
+    ASSERT_EQ(taken, 6);
+    ASSERT_EQ(work.ended, 20);
+    ASSERT_EQ(scheduler.size(), 0u);
   }
 }
 

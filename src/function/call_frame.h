@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "cpu/stage.h"
@@ -54,12 +55,15 @@ class CallFrame {
     std::vector<ValueType> given_types, types, out_types;  // of `whole`: inputs as given, with their layouts, outputs
     std::vector<Batch> inputs, outputs;
   };
+  // Memory for an output: a step does not write there, a stage may, any step may.
+  enum class Writes : uint8_t { nothing, rows, dense };
   // A range of memory that a call reads or writes.
   struct Range {
     const char *begin, *end;
     bool written;
   };
 
+  std::thread::id user;       // the thread of the last call, whose caches have this
   std::vector<Batch> values;  // by slot; a call ends with values that own nothing
   std::vector<SlotMemory> memory;
   std::vector<StepState> steps;
@@ -69,7 +73,7 @@ class CallFrame {
   std::vector<Batch> given;               // inputs, of a function that computes sample by sample
   std::vector<std::vector<Batch>> parts;  // its results, by output and sample
   std::vector<BodyState> bodies;          // the branches and loops that the current step is in
-  std::vector<char> direct;               // by output: a step may write it where it belongs
+  std::vector<Writes> direct;             // by output: how a step may write it where it belongs
   std::vector<char> written;              // by output: a step wrote it to where it belongs
   std::vector<char> failed;               // by sample of the call
 };

@@ -16,10 +16,25 @@ CallFrame::Range range_of(const View& v, bool written) {
   return {v.as<char>() + first * size, v.as<char>() + (last + 1) * size, written};
 }
 
-bool all_dense(const Batch& b) {
-  for (int i = 0; i < b.size(); ++i)
-    if (!b.view(i).dense()) return false;
-  return true;
+// Rows without gaps, of memory that only grows, as in a region of a larger picture.
+bool has_rows(const View& v) {
+  const int last = v.shape.size() - 1;
+  for (int d = 0; d <= last; ++d)
+    if (v.strides[d] <= 0 && v.shape[d] > 1) return false;
+  return last >= 0 && (v.strides[last] == 1 || v.shape[last] <= 1);
+}
+
+// How a step may write to the memory.
+CallFrame::Writes writes_to(const Batch& b) {
+  auto all = CallFrame::Writes::dense;
+  if (b.device().kind != DeviceKind::cpu) return CallFrame::Writes::nothing;
+  for (int i = 0; i < b.size(); ++i) {
+    const View v = b.view(i);
+    if (v.dense()) continue;
+    if (!has_rows(v)) return CallFrame::Writes::nothing;
+    all = CallFrame::Writes::rows;
+  }
+  return all;
 }
 
 }  // namespace
@@ -27,20 +42,20 @@ bool all_dense(const Batch& b) {
 // A step may write before it has read everything: nothing that is written may be the memory of something else. Strided
 // samples may lie between each other's rows, as pictures of an atlas do.
 void FunctionRun::check_memory() {
-  frame_.direct.assign(f_.outputs_.size(), 0);
+  frame_.direct.assign(f_.outputs_.size(), CallFrame::Writes::nothing);
   auto& ranges = frame_.ranges;
   ranges.clear();
   bool gaps = false;
   for (size_t k = 0; k < f_.outputs_.size(); ++k) {
     const Batch* target = into(static_cast<int>(k));
     if (!target) {
-      frame_.direct[k] = 1;
+      frame_.direct[k] = CallFrame::Writes::dense;
       continue;
     }
     if (target->size() != samples_)
       bad_argument("the memory for output {} has {} samples, but the call has {}", k, target->size(), samples_);
-    frame_.direct[k] = all_dense(*target) && target->device().kind == DeviceKind::cpu;
-    gaps |= !frame_.direct[k];
+    frame_.direct[k] = writes_to(*target);
+    gaps |= frame_.direct[k] != CallFrame::Writes::dense;
     for (int i = 0; i < target->size(); ++i)
       if (const View v = target->view(i); v.volume() > 0) ranges.push_back(range_of(v, true));
   }
@@ -58,10 +73,10 @@ void FunctionRun::check_memory() {
   }
 }
 
-int FunctionRun::direct_output(int slot) const {
+int FunctionRun::direct_output(int slot, CallFrame::Writes least) const {
   const auto& outputs = f_.compiled_.outputs;
   for (size_t k = 0; k < outputs.size(); ++k)
-    if (outputs[k] == slot && frame_.direct[k]) return static_cast<int>(k);
+    if (outputs[k] == slot && frame_.direct[k] >= least) return static_cast<int>(k);
   return -1;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "function/compiled_step.h"
 
-#include <algorithm>
-#include <string_view>
+#include <utility>
+
+#include "graph/batch_operators.h"
 
 namespace penstock {
 namespace {
@@ -31,16 +32,6 @@ void check_step(const Plan& plan, const Step& s) {
     default: return;
   }
 }
-
-}  // namespace
-
-// Where shapes need all samples at once is another question (OpInfo::batch_wide).
-bool mixes_samples(const std::string& op) {
-  constexpr std::string_view mixing[] = {"multi_paste", "normalize", "one_hot", "pad", "permute_batch"};
-  return std::find(std::begin(mixing), std::end(mixing), op) != std::end(mixing);
-}
-
-namespace {
 
 // A branch or a loop: all values that it reads and sets.
 void add_control(const Node& n, CompiledPlan& c, const auto& slot) {

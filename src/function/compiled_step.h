@@ -26,9 +26,6 @@ struct CompiledPlan {
   int slot(ValueRef v) const { return slots.at(v); }
 };
 
-// Whether the operator's result for a sample may depend on the other samples.
-bool mixes_samples(const std::string& op);
-
 // Error (argument), with the user's line, for a step that a function cannot have.
 CompiledPlan compiled_plan(const Plan& plan);
 

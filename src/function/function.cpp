@@ -79,13 +79,20 @@ std::unique_ptr<Function> Function::from_json(const std::string& text, const Fun
 std::unique_ptr<CallFrame> Function::take_frame() const {
   {
     std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
+    const auto is_own = [](const auto& f) { return f->user == std::this_thread::get_id(); };
+    auto at = std::find_if(idle_.begin(), idle_.end(), is_own);
+    if (at == idle_.end() && !idle_.empty()) at = idle_.end() - 1;
+    if (at != idle_.end()) {
+      std::swap(*at, idle_.back());
       auto frame = std::move(idle_.back());
       idle_.pop_back();
+      frame->user = std::this_thread::get_id();
       return frame;
     }
   }
-  return std::make_unique<CallFrame>(compiled_);
+  auto frame = std::make_unique<CallFrame>(compiled_);
+  frame->user = std::this_thread::get_id();
+  return frame;
 }
 
 void Function::give_back(std::unique_ptr<CallFrame> frame) const {

@@ -78,7 +78,7 @@ class FunctionRun {
   const Batch* into(int output) const { return call_.into.empty() ? nullptr : call_.into[static_cast<size_t>(output)]; }
   std::shared_ptr<MemoryResource> memory() const { return call_.memory ? call_.memory : default_memory(); }
   // The output that a step may write where it belongs, when it makes the value of this slot; -1: none.
-  int direct_output(int slot) const;
+  int direct_output(int slot, CallFrame::Writes least) const;
   void check_target(int output, DType dtype, int ndim) const;
   View target_of(int output, int sample, const Shape& shape) const;  // of a sample that goes on
   void give_results();

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <set>
+#include <thread>
+
+#include "graph/batch_operators.h"
 
 namespace penstock {
 namespace {
@@ -77,6 +81,37 @@ TEST(Function, KeepsNothingOfTheLastCall) {
           }
         }
       }
+}
+
+// Each of many threads gets the results of its own inputs, also where more threads come than have called before.
+TEST(Function, ManyThreadsCallOne) {
+  Graph g;
+  const int x = g.add(node_of("external_source", {}, {{"layout", std::vector<std::string>{"HWC"}}}));
+  const int flipped = g.add(node_of("flip", {{x, 0}}, {}));
+  const int twice = g.add(node_of("flip", {{flipped, 0}}, {}));
+  g.set_outputs({{flipped, 0}, {twice, 0}});
+  const Function f(g);
+  std::atomic<int> wrong{0};
+  const auto call_often = [&](int seed) {
+    for (int round = 0; round < 40; ++round) {
+      const Batch in = ramp({{2 + seed % 3, 3 + round % 5, 1}}, DType::uint8);
+      const Batch* inputs[] = {&in};
+      Batch out[2];
+      FunctionCall call;
+      call.inputs = inputs;
+      f.call(call, out);
+      const int64_t width = in.shape(0)[1];
+      for (int64_t k = 0; k < in.shape(0).volume(); ++k) {
+        const int64_t mirrored = k / width * width + width - 1 - k % width;
+        wrong += element_as_int(out[0].view(0), k) != element_as_int(in.view(0), mirrored);
+        wrong += element_as_int(out[1].view(0), k) != element_as_int(in.view(0), k);
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) threads.emplace_back(call_often, t);
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 }  // namespace

@@ -118,7 +118,11 @@ View FunctionRun::place_sample(const Placing& to, int i, DType type, const Shape
   }
   sample.shape = shape;
   if (to.output >= 0 && into(to.output)) {
-    sample.data = target_of(to.output, i, shape).data;
+    const View target = target_of(to.output, i, shape);
+    sample.data = target.data;
+    if (target.dense()) return target;
+    sample.strides = target.strides;
+    return target;
   } else if (to.output >= 0 || f_.compiled_.has_control) {  // a loop's value outlives the next trip
     sample.owner = allocate_shared(memory(), std::max<size_t>(1, checked_bytes(shape.volume(), size_of(type))));
     sample.data = sample.owner.get();
@@ -173,7 +177,7 @@ void FunctionRun::run_stage(size_t i) {
   for (size_t k = 0; k < c.inputs.size(); ++k) refuse_boxes(stage.program(), static_cast<int>(k), value(c.inputs[k]));
   begin_outputs(c, stage);
   const int slot = c.outputs[0];
-  Placing to{c, slot, direct_output(slot)};
+  Placing to{c, slot, direct_output(slot, CallFrame::Writes::rows)};
   if (to.output >= 0 && into(to.output)) check_target(to.output, value(slot).dtype(), value(slot).ndim());
   if (to.output >= 0 && !into(to.output)) place_known(stage, to);
   frame_.scratch.cold_output = to.output >= 0 && bytes_of(to) > kCaches;

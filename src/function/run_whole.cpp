@@ -80,7 +80,7 @@ void FunctionRun::run_whole(size_t i) {
 
 // The output's samples get memory: the caller's where the value is an output and the memory has no gaps.
 void FunctionRun::place_whole(int slot, Batch& out) {
-  const int output = direct_output(slot);
+  const int output = direct_output(slot, CallFrame::Writes::dense);
   if (output < 0 && f_.compiled_.has_control) return out.allocate(default_memory());
   if (output < 0) return place_all(out, frame_.memory[static_cast<size_t>(slot)].block);
   frame_.written[static_cast<size_t>(output)] = 1;

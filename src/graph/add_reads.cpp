@@ -19,7 +19,8 @@ void add_reads(Planning& p) {
       if (!names_files(p.graph, s.inputs[k]) || passes_names(s, k)) continue;
       const bool decodes = s.kind == Step::Kind::decode ||
                            (s.kind == Step::Kind::stage && stage_decodes(p.graph, p.graph.node(s.nodes[0])));
-      if (decodes && k == 0 && p.read_once(s.inputs[k])) s.lazy_source = true;
+      const bool apart = s.kind == Step::Kind::decode && p.options.reads_apart;
+      if (decodes && !apart && k == 0 && p.read_once(s.inputs[k])) s.lazy_source = true;
       else wanted.insert(s.inputs[k]);
     }
   for (size_t i = 0; i < p.plan.steps.size(); ++i) {  // values that leave a body are bytes

@@ -53,6 +53,7 @@ struct PlanOptions {
   bool fuse = true;                  // several operators in one stage
   bool push_down = true;             // maps after a decoder join its stage, so that it decodes only what is needed
   bool gpu = false;                  // a GPU is available; else everything stays on the CPU
+  bool reads_apart = false;          // a step of its own reads the files that a GPU decodes
   std::map<int, bool> gpu_decoders;  // nodes that a GPU decoder runs; whether it accepts regions
 };
 // PENSTOCK_EXEC=simple and =stepping run operator by operator; PENSTOCK_PUSH_DOWN=0 keeps decoders alone.

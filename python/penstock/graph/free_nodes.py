@@ -51,6 +51,7 @@ class Draft(Definition):
             "debug": False,
             "batch_size": None,
             "on_error": "raise",
+            "late": "wait",
             "py_num_workers": 1,
             "py_start_method": "fork",
             "py_callback_pickler": None,

@@ -31,6 +31,7 @@ class Options:
     num_shards: int = 1
     last_batch: str = "partial"
     on_error: str | None = None
+    late: str = "wait"
     framework: str = "torch"
 
 
@@ -64,6 +65,8 @@ def options_of(function, arguments, **defaults):
     options = Options(**{**defaults, **arguments})
     if options.device not in ("cpu", "gpu"):
         raise ValueError(f"device must be 'cpu' or 'gpu', got {options.device!r}")
+    if options.late not in ("wait", "swap"):
+        raise ValueError(f"late must be 'wait' or 'swap', got {options.late!r}")
     if options.sampler not in (None, "balanced"):
         raise ValueError(f"sampler must be 'balanced', got {options.sampler!r}; weights= takes numbers")
     if options.sampler and options.weights is not None:
@@ -84,6 +87,7 @@ class Recipe:
         p.arguments += [f"prefetch_queue_depth={o.prefetch}"]
         p.arguments += [f"device_id={o.device_id}"] if o.device == "gpu" else []
         p.arguments += [f"on_error={o.on_error!r}"] if o.on_error else []
+        p.arguments += [f"late={o.late!r}"] if o.late != "wait" else []
         shuffle = o.training if o.shuffle is None else o.shuffle
         shards = {"shard_id": o.shard_id, "num_shards": o.num_shards} if o.num_shards > 1 else {}
         weights = o.sampler or o.weights

@@ -38,7 +38,7 @@ def image_folder(
         std: Likewise.
         text: Columns of a list that batches have as lists of str.
         **arguments: batch_size, training, shuffle, limit, where, weights, sampler, augment, device,
-            device_id, num_threads, prefetch, seed, shard_id, num_shards, last_batch, on_error, framework:
+            device_id, num_threads, prefetch, seed, shard_id, num_shards, last_batch, on_error, late, framework:
             see "Begin with one line" in the documentation.
 
     Returns:

@@ -29,6 +29,7 @@ NAMES = (
     "on_error",
     "error_budget",
     "uneven",
+    "late",
     "memory_limit",
     "entropy_index",
     "py_callback_pickler",
@@ -42,6 +43,7 @@ _NO_PROPERTIES = (
     "prefetch_queue_depth",
     "error_budget",
     "uneven",
+    "late",
     "memory_limit",
     "entropy_index",
     "py_callback_pickler",
@@ -65,6 +67,10 @@ def _check(given):
         raise TypeError(f"seed is an integer or None, got {seed!r}")
     if policy not in ("raise", "skip", "replace"):
         raise ValueError(f"on_error must be 'raise', 'skip' or 'replace', got {policy!r}")
+    if given["late"] not in ("wait", "swap"):
+        raise ValueError(f"late must be 'wait' or 'swap', got {given['late']!r}")
+    if given["late"] == "swap" and given["debug"]:
+        raise ValueError("debug=True runs whole batches, in which no sample is late: omit late='swap'")
     depth = given["prefetch_queue_depth"]
     depths = depth if isinstance(depth, dict) else {"cpu_size": depth}
     if set(depths) - {"cpu_size", "gpu_size"} or any(int(d) < 1 for d in depths.values()):

@@ -57,6 +57,10 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
             it shorter, "replace" takes another sample.
         error_budget: How many samples of an epoch may be lost.
         uneven: Allows on_error="skip" with several shards.
+        late: What becomes of a sample that is not ready when the others of its batch are: "wait" holds the batch,
+            "swap" forms the batch of the samples that are ready first, and moves the late one to a later batch of its
+            epoch. Each sample then still comes once an epoch, with the same bytes, but the order is another one in
+            each run. Operators that compute a sample from its batch cannot be in such a pipeline.
         memory_limit: Bytes that batches may take; one batch beyond it is a MemoryError before it is made.
         max_pixels, max_frames, max_samples: Pixels of a picture or of a frame, frames of a sequence, samples times
             channels of a recording. Decoders and readers that have no limit of their own refuse more with DataError
@@ -147,6 +151,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         on_error: Literal["raise", "skip", "replace"] = "raise",
         error_budget: int | None = None,
         uneven: bool = False,
+        late: Literal["wait", "swap"] = "wait",
         memory_limit: int | None = None,
         entropy_index: str | PathLike[str] | None = None,
         max_trips: int = 1_000_000,

@@ -35,6 +35,7 @@ def executor_of(graph, threads, depth, epoch_mode, options):
         options["on_error"],
         -1 if budget is None else int(budget),
         bool(options["uneven"]),
+        options["late"],
         options["entropy_index"],
         _current_gpu() if device is None else int(device),
         getattr(options["stream_policy"], "name", "") == "SINGLE",

@@ -15,7 +15,8 @@ class ReadStep final : public StepRunner {
  public:
   ReadStep(StepContext& context, size_t index) : StepRunner(context, index) {
     rules.computes = false;
-    if (!context.gpu || !only_uploaded(context.plan, step.output)) return;
+    if (context.gpu && context.plan.options.reads_apart) memory_ = context.gpu->staging();
+    if (!context.gpu || context.options.late != Late::wait || !only_uploaded(context.plan, step.output)) return;
     if (!context.files) context.files = direct_memory(*context.gpu, true);
     direct_ = context.files;
   }
@@ -34,6 +35,7 @@ class ReadStep final : public StepRunner {
   void read(Iteration& it, int i);
 
   std::shared_ptr<DirectMemory> direct_;
+  std::shared_ptr<MemoryResource> memory_ = context_.options.memory;
 };
 
 void ReadStep::read(Iteration& it, int i) {
@@ -46,7 +48,7 @@ void ReadStep::read(Iteration& it, int i) {
     bytes = stamp.bytes;
   } else {
     const auto room = [&](int64_t n) {
-      memory = allocate_shared(context_.options.memory, static_cast<size_t>(n));
+      memory = allocate_shared(memory_, static_cast<size_t>(n));
       return static_cast<uint8_t*>(memory.get());
     };
     bytes = read_file_to(path, room, default_file_limit, &stamp);

@@ -38,6 +38,7 @@ class SourceStep final : public StepRunner {
   }
 
  private:
+  void load_all(Iteration& it) const;
   void take_outputs(Iteration& it, SourceBatch& batch);
 
   const int id_;
@@ -47,6 +48,8 @@ class SourceStep final : public StepRunner {
 
 void SourceStep::prepare(Iteration& it, Worker&) {
   if (it.given.count({id_, 0})) return;  // the iteration has begun again
+  const bool brings = !it.late || it.late->kind == LatePart::Kind::bringing;
+  if (!brings) return load_all(it);
   PipelineSources& sources = context_.sources;
   const bool primary = id_ == sources.primary();
   SourceBatch batch;
@@ -69,9 +72,12 @@ void SourceStep::prepare(Iteration& it, Worker&) {
   it.states[id_] = sources.at(id_).state();
   if (!loads_) take_outputs(it, batch);
   if (!batch.indices.empty()) it.sources.insert_or_assign(id_, std::move(batch));
-  if (!loads_) return;
-  it.items = n;
-  it.together = sources.at(id_).loaded_together();
+  if (loads_ && !it.late) load_all(it);
+}
+
+void SourceStep::load_all(Iteration& it) const {
+  it.items = it.size;
+  it.together = context_.sources.at(id_).loaded_together();
 }
 
 void SourceStep::take_outputs(Iteration& it, SourceBatch& batch) {
@@ -89,6 +95,7 @@ void SourceStep::take_outputs(Iteration& it, SourceBatch& batch) {
 
 bool SourceStep::settled(Iteration& it) {
   if (it.failure || it.end_of_data || it.given.count({id_, 0})) return false;
+  if (it.late && it.late->kind == LatePart::Kind::bringing) return false;
   if (loads_) context_.sources.loaded(it, id_);
   if (context_.options.on_error != OnError::replace) return false;
   for (int k = 0; k < node.outputs; ++k) it.given[{id_, k}] = it.values.at({id_, k});

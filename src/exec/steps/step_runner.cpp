@@ -32,7 +32,8 @@ bool StepRunner::makes_output(bool several) const {
 }
 
 std::shared_ptr<void> StepRunner::output_memory(Iteration& it, size_t bytes) const {
-  return step.pinned ? allocate_shared(context_.gpu->pinned(), bytes, it.stream) : context_.outputs.take(it, bytes);
+  const bool pinned = step.pinned && !it.late;  // late samples are gathered in such memory
+  return pinned ? allocate_shared(context_.gpu->pinned(), bytes, it.stream) : context_.outputs.take(it, bytes);
 }
 
 }  // namespace penstock
