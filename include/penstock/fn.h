@@ -1779,6 +1779,100 @@ inline Batch element_extract(const Batch& input,
   return call("element_extract", {input}, arguments.list(), options)[0];
 }
 
+namespace encoders {
+struct JpegArguments {
+  // From 1, the smallest file, to 100. Default: 75.
+  PerSample<int64_t> quality{};
+  // "444": chroma for each pixel; "422": for two pixels of a row; "420": for two rows, too; "gray": none. Default:
+  // "420".
+  Optional<std::string> subsampling{};
+  // Compute the Huffman tables of each file: smaller, and slower. Default: false.
+  Optional<bool> optimize{};
+  // Write a progressive file. Default: false.
+  Optional<bool> progressive{};
+  // Blocks of a minimum coded unit between two restart markers; 0: no markers. Default: 0.
+  Optional<int64_t> restart_interval{};
+
+  Arguments list() const {
+    Arguments collected;
+    quality.add_to(collected, "quality");
+    subsampling.add_to(collected, "subsampling");
+    optimize.add_to(collected, "optimize");
+    progressive.add_to(collected, "progressive");
+    restart_interval.add_to(collected, "restart_interval");
+    return collected;
+  }
+};
+// Encodes images as JPEG files.
+//
+// Input: RGB, or gray with one channel or none; uint8, layouts HWC and HW. Output: the bytes of the file, 1-D uint8.
+// They are those of libjpeg-turbo with the same settings, as Pillow and OpenCV write them. An axis has at most 65500
+// pixels.
+//
+// Runs on the CPU alone: the code of a block depends on that of the block before.
+inline Batch jpeg(const Batch& input, const JpegArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("encoders.jpeg", {input}, arguments.list(), options)[0];
+}
+}  // namespace encoders
+
+namespace encoders {
+struct PngArguments {
+  // Of zlib: from 0, not compressed, and 1, the fastest, to 9, the smallest file. Default: 6.
+  PerSample<int64_t> level{};
+  // What is subtracted from a pixel before compression: "none", "sub" (the pixel at the left), "up", "average",
+  // "paeth", or "adaptive": for each row what seems best. Default: "adaptive".
+  Optional<std::string> filter{};
+  // Of zlib: "default", "filtered", "huffman", "rle", "fixed"; default: "filtered" where there is a filter. "rle" is
+  // fast.
+  Optional<std::string> strategy{};
+
+  Arguments list() const {
+    Arguments collected;
+    level.add_to(collected, "level");
+    filter.add_to(collected, "filter");
+    strategy.add_to(collected, "strategy");
+    return collected;
+  }
+};
+// Encodes images as PNG files, without loss.
+//
+// Input: gray, gray and alpha, RGB, RGBA; uint8 or uint16, layouts HWC and HW. Output: the bytes of the file, 1-D
+// uint8.
+//
+// Runs on the CPU alone: the code of a row depends on the rows before.
+inline Batch png(const Batch& input, const PngArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("encoders.png", {input}, arguments.list(), options)[0];
+}
+}  // namespace encoders
+
+namespace encoders {
+struct WebpArguments {
+  // From 0, the smallest file, to 100; with lossless the effort, as method. Default: 80.
+  PerSample<double> quality{};
+  // Keep all pixels, also the colors of transparent ones. Default: false.
+  Optional<bool> lossless{};
+  // From 0, the fastest, to 6, the smallest file. Default: 4.
+  Optional<int64_t> method{};
+
+  Arguments list() const {
+    Arguments collected;
+    quality.add_to(collected, "quality");
+    lossless.add_to(collected, "lossless");
+    method.add_to(collected, "method");
+    return collected;
+  }
+};
+// Encodes images as WebP files.
+//
+// Input: RGB or RGBA; uint8, layout HWC. Output: the bytes of the file, 1-D uint8, from the libwebp that is installed.
+// An axis has at most 16383 pixels.
+//
+// Runs on the CPU alone: the code of a block depends on that of the block before.
+inline Batch webp(const Batch& input, const WebpArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("encoders.webp", {input}, arguments.list(), options)[0];
+}
+}  // namespace encoders
+
 struct EqualizeArguments {
   // How values are made of counts: "opencv" or "pillow". Default: "opencv".
   Optional<std::string> rule{};

@@ -100,6 +100,7 @@ void IterationRunner::prepare_or_fail(Iteration& it, int thread) {
   try {
     use_domain(it, step.step.domain);
     if (logs_steps) log_step(context_, it, step);
+    const CrewMember member(&scheduler_->crew());
     step.prepare(it, workers[static_cast<size_t>(thread)]);
   } catch (Error& e) {
     fail_iteration(it, e, &context_.graph.node(step.step.nodes.back()));

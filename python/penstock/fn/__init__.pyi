@@ -17,6 +17,7 @@ Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 
 from . import decoders as decoders
+from . import encoders as encoders
 from . import experimental as experimental
 from . import io as io
 from . import noise as noise
