@@ -75,6 +75,16 @@ def resampling():
     for kind in ("linear", "cubic"):
         peer(f"resize 640 {kind}", resize(640, at[kind]), notes.get(kind, ""))
 
+    def letterbox(x):
+        scale = min(416 / x.shape[0], 640 / x.shape[1])
+        high, wide = (round(n * scale) for n in x.shape[:2])
+        down, across = 416 - high, 640 - wide
+        y = cv2.resize(x, (wide, high))
+        borders = down // 2, down - down // 2, across // 2, across - across // 2
+        return cv2.copyMakeBorder(y, *borders, cv2.BORDER_CONSTANT, value=(114, 114, 114))
+
+    peer("letterbox", letterbox)
+
     def resize_crop_mirror(x):
         scale = 256 / min(x.shape[:2])
         y = cv2.resize(x, (round(x.shape[1] * scale), round(x.shape[0] * scale)))
@@ -225,6 +235,9 @@ def values():
     peer("histogram", counts)
     peer("histogram float32", counts)
     peer("debayer", lambda x: cv2.cvtColor(x, cv2.COLOR_BayerRGGB2RGB))
+    peer("encoders.jpeg", lambda x: cv2.imencode(".jpg", x, [cv2.IMWRITE_JPEG_QUALITY, 90]))
+    peer("encoders.png", lambda x: cv2.imencode(".png", x))
+    peer("encoders.webp", lambda x: cv2.imencode(".webp", x, [cv2.IMWRITE_WEBP_QUALITY, 80]))
     numpy_peer("where", np.where)
     peer("jpeg_compression_distortion", jpeg)
     numpy_peer("one_hot", lambda x: (x[:, None] == np.arange(80, dtype=np.int32)).astype(np.float32))
@@ -303,7 +316,10 @@ def windows():
         return cv2.remap(x, *moved, cv2.INTER_LINEAR)
 
     peer("elastic_transform", elastic, "another generator")
+    peer("canny", lambda x: cv2.Canny(x, 50, 150))
     for side in (3, 7):
+        depth = lambda x: cv2.CV_16S if x.dtype == np.uint8 else cv2.CV_32F
+        peer(f"sobel {side}", lambda x, n=side: cv2.Sobel(x, depth(x), 1, 0, ksize=n))
         peer(f"laplacian {side}", lambda x, n=side: cv2.Laplacian(x, cv2.CV_32F, ksize=n))
         taps = np.random.default_rng(3).random((side, side), np.float32) * np.float32(2 / side**2)
         peer(f"correlate {side}", lambda x, taps=taps: cv2.filter2D(x, -1, taps))

@@ -110,6 +110,14 @@ def resampling():
         TWO,
         lambda f, x: f.fn.resize_crop_mirror(x, resize_shorter=256, crop=(224, 224), mirror=1, antialias=False),
     )
+    import numpy as np
+
+    row("letterbox", "image", TWO, lambda f, x: f.fn.letterbox(x, size=[416, 640]))
+    row("letterbox_placement", "size", REAL, lambda f, x: f.fn.letterbox_placement(x, size=640))
+    placed = np.float32([1.25, 0, 80, 512, 384])
+    row("unletterbox_boxes", "boxes", REAL, lambda f, x: f.fn.unletterbox_boxes(x, placed))
+    regions = {"spatial_scale": 384.0, "sampling_ratio": 2}
+    row("roi_align", "image boxes", REAL, lambda f, x, b: f.fn.roi_align(x, b, **regions))
     row("random_resized_crop", "image", TWO, lambda f, x: f.fn.random_resized_crop(x, size=[224, 224], antialias=False))
     turned = [0.97, 0.26, -58.6, -0.26, 0.97, 74.9]
     for kind in ("linear", "nearest"):
@@ -220,6 +228,9 @@ def values():
     row("histogram", "image", BYTES, lambda f, x: f.fn.histogram(x))
     row("histogram float32", "image", REAL, lambda f, x: f.fn.histogram(x, range=[0, 256]))
     row("debayer", "plane", INTEGERS, lambda f, x: f.fn.debayer(x, blue_position=[0, 0]))
+    row("encoders.jpeg", "image", BYTES, lambda f, x: f.fn.encoders.jpeg(x, quality=90))
+    row("encoders.png", "image", INTEGERS, lambda f, x: f.fn.encoders.png(x, level=1, filter="sub", strategy="rle"))
+    row("encoders.webp", "image", BYTES, lambda f, x: f.fn.encoders.webp(x, quality=80))
     row("where", "chosen image image'", TWO, lambda f, c, a, b: f.fn.where(c, a, b))
     row("grid_mask", "image", TWO, lambda f, x: f.fn.grid_mask(x, tile=50, ratio=0.4, angle=0.2))
     row("noise.gaussian", "image", TWO, lambda f, x: f.fn.noise.gaussian(x, stddev=10.0))
@@ -279,6 +290,9 @@ def windows():
             TWO,
             lambda f, x, n=side: f.fn.laplacian(x, window_size=n, dtype=f.types.FLOAT),
         )
+    for side in (3, 7):
+        row(f"sobel {side}", "image", TWO, lambda f, x, n=side: f.fn.sobel(x, window_size=n))
+    row("canny", "image", BYTES, lambda f, x: f.fn.canny(x, low=50.0, high=150.0))
     for side in (3, 7):
         taps = np.random.default_rng(3).random((side, side), np.float32) * np.float32(2 / side**2)
         row(f"correlate {side}", "image", TWO, lambda f, x, taps=taps: f.fn.correlate(x, taps))

@@ -31,9 +31,13 @@ def test_few_run_on_the_cpu_alone():
     alone = {name for name in COMPUTING if SCHEMAS[name]["host_only"]}
     assert alone == {
         "audio_codec",
+        "canny",
         "decoders.audio",
         "decoders.numpy",
         "dump_image",
+        "encoders.jpeg",
+        "encoders.png",
+        "encoders.webp",
         "io.file.read",
         "peek_image_shape",
         "peek_video",

@@ -36,8 +36,9 @@ BELOW = {  # a room may include itself, `base`, and these
     "function": {"batch", "pixel", "operator", "stage", "codecs", "graph", "cpu", "data", "device", "exec"},
     "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers", "exec", "function"},
 }
-# Operators that read files and the graph know this much of codecs.
+# Operators that read or write files and the graph know this much of codecs.
 INTERFACES_OF_DECODERS = {
+    "codecs/encode_image.h",
     "codecs/image_decoder.h",
     "codecs/audio/audio_decoder.h",
     "codecs/audio/round_trip.h",

@@ -506,6 +506,38 @@ inline Batch brightness_contrast(const Batch& input,
   return call("brightness_contrast", {input}, arguments.list(), options)[0];
 }
 
+struct CannyArguments {
+  // The least gradient of an edge. If it is more than high, they are exchanged. Default: 100.
+  PerSample<double> low{};
+  // The least gradient where an edge begins. Default: 200.
+  PerSample<double> high{};
+  // 3, 5 or 7: of Sobel's derivatives; those of 7 are divided by 16. Default: 3.
+  Optional<int64_t> window_size{};
+  // A gradient is the root of the sum of squares of the derivatives; False: the sum of their magnitudes, which is
+  // faster. Default: false.
+  Optional<bool> squared_sizes{};
+
+  Arguments list() const {
+    Arguments collected;
+    low.add_to(collected, "low");
+    high.add_to(collected, "high");
+    window_size.add_to(collected, "window_size");
+    squared_sizes.add_to(collected, "squared_sizes");
+    return collected;
+  }
+};
+// Finds the edges of images by Canny's method: 255 on an edge, else 0.
+//
+// This is OpenCV's Canny. Where the gradient is the largest one along its direction and more than `low`, there may be
+// an edge; it is one where it is more than `high`, or is connected with such a place. Of several channels, the one
+// with the largest gradient counts for a pixel. Layouts: HW, HWC, each also with a leading F; the result has one
+// channel. Types: uint8.
+//
+// Runs on the CPU alone: an edge is followed from pixel to pixel.
+inline Batch canny(const Batch& input, const CannyArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("canny", {input}, arguments.list(), options)[0];
+}
+
 struct CastArguments {
   // Type of the result. Required.
   Optional<DType> dtype{};
@@ -1779,6 +1811,100 @@ inline Batch element_extract(const Batch& input,
   return call("element_extract", {input}, arguments.list(), options)[0];
 }
 
+namespace encoders {
+struct JpegArguments {
+  // From 1, the smallest file, to 100. Default: 75.
+  PerSample<int64_t> quality{};
+  // "444": chroma for each pixel; "422": for two pixels of a row; "420": for two rows, too; "gray": none. Default:
+  // "420".
+  Optional<std::string> subsampling{};
+  // Compute the Huffman tables of each file: smaller, and slower. Default: false.
+  Optional<bool> optimize{};
+  // Write a progressive file. Default: false.
+  Optional<bool> progressive{};
+  // Blocks of a minimum coded unit between two restart markers; 0: no markers. Default: 0.
+  Optional<int64_t> restart_interval{};
+
+  Arguments list() const {
+    Arguments collected;
+    quality.add_to(collected, "quality");
+    subsampling.add_to(collected, "subsampling");
+    optimize.add_to(collected, "optimize");
+    progressive.add_to(collected, "progressive");
+    restart_interval.add_to(collected, "restart_interval");
+    return collected;
+  }
+};
+// Encodes images as JPEG files.
+//
+// Input: RGB, or gray with one channel or none; uint8, layouts HWC and HW. Output: the bytes of the file, 1-D uint8.
+// They are those of libjpeg-turbo with the same settings, as Pillow and OpenCV write them. An axis has at most 65500
+// pixels.
+//
+// Runs on the CPU alone: the code of a block depends on that of the block before.
+inline Batch jpeg(const Batch& input, const JpegArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("encoders.jpeg", {input}, arguments.list(), options)[0];
+}
+}  // namespace encoders
+
+namespace encoders {
+struct PngArguments {
+  // Of zlib: from 0, not compressed, and 1, the fastest, to 9, the smallest file. Default: 6.
+  PerSample<int64_t> level{};
+  // What is subtracted from a pixel before compression: "none", "sub" (the pixel at the left), "up", "average",
+  // "paeth", or "adaptive": for each row what seems best. Default: "adaptive".
+  Optional<std::string> filter{};
+  // Of zlib: "default", "filtered", "huffman", "rle", "fixed"; default: "filtered" where there is a filter. "rle" is
+  // fast.
+  Optional<std::string> strategy{};
+
+  Arguments list() const {
+    Arguments collected;
+    level.add_to(collected, "level");
+    filter.add_to(collected, "filter");
+    strategy.add_to(collected, "strategy");
+    return collected;
+  }
+};
+// Encodes images as PNG files, without loss.
+//
+// Input: gray, gray and alpha, RGB, RGBA; uint8 or uint16, layouts HWC and HW. Output: the bytes of the file, 1-D
+// uint8.
+//
+// Runs on the CPU alone: the code of a row depends on the rows before.
+inline Batch png(const Batch& input, const PngArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("encoders.png", {input}, arguments.list(), options)[0];
+}
+}  // namespace encoders
+
+namespace encoders {
+struct WebpArguments {
+  // From 0, the smallest file, to 100; with lossless the effort, as method. Default: 80.
+  PerSample<double> quality{};
+  // Keep all pixels, also the colors of transparent ones. Default: false.
+  Optional<bool> lossless{};
+  // From 0, the fastest, to 6, the smallest file. Default: 4.
+  Optional<int64_t> method{};
+
+  Arguments list() const {
+    Arguments collected;
+    quality.add_to(collected, "quality");
+    lossless.add_to(collected, "lossless");
+    method.add_to(collected, "method");
+    return collected;
+  }
+};
+// Encodes images as WebP files.
+//
+// Input: RGB or RGBA; uint8, layout HWC. Output: the bytes of the file, 1-D uint8, from the libwebp that is installed.
+// An axis has at most 16383 pixels.
+//
+// Runs on the CPU alone: the code of a block depends on that of the block before.
+inline Batch webp(const Batch& input, const WebpArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("encoders.webp", {input}, arguments.list(), options)[0];
+}
+}  // namespace encoders
+
 struct EqualizeArguments {
   // How values are made of counts: "opencv" or "pillow". Default: "opencv".
   Optional<std::string> rule{};
@@ -2661,6 +2787,85 @@ struct LaplacianArguments {
 // the output keeps the layout. Types: all.
 inline Batch laplacian(const Batch& input, const LaplacianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("laplacian", {input}, arguments.list(), options)[0];
+}
+
+struct LetterboxArguments {
+  // Height and width of the frame, or one number for both. Required.
+  PerSample<std::vector<int64_t>> size{};
+  // Where the image is: "center", where a pixel more is below and at the right, or "corner", the upper left one.
+  // Default: "center".
+  Optional<std::string> align{};
+  // False: smaller images keep their size. Default: true.
+  Optional<bool> scale_up{};
+  // More than 0: the frame shrinks to the image, with borders that are as narrow as a multiple of stride allows where
+  // size is one. Default: 0.
+  Optional<int64_t> stride{};
+  // Value of the borders: one, or one per channel; rounded and saturated. Default: {114}.
+  Optional<std::vector<double>> fill_values{};
+  // Filter of the scaling, as in resize. Default: 1.
+  PerSample<int64_t> interp_type{};
+  // Antialiasing: widen the filter of images that shrink; Ultralytics does not. Default: false.
+  Optional<bool> antialias{};
+  // Add an output: the extents of the input along D, H and W, int32, for letterbox_placement. The typed call returns
+  // the first; call("letterbox", ...) all. Default: false.
+  Optional<bool> save_attrs{};
+
+  Arguments list() const {
+    Arguments collected;
+    size.add_to(collected, "size");
+    align.add_to(collected, "align");
+    scale_up.add_to(collected, "scale_up");
+    stride.add_to(collected, "stride");
+    fill_values.add_to(collected, "fill_values");
+    interp_type.add_to(collected, "interp_type");
+    antialias.add_to(collected, "antialias");
+    save_attrs.add_to(collected, "save_attrs");
+    return collected;
+  }
+};
+// Scales images into a frame, with their aspect ratio, and fills the borders.
+//
+// Sizes and borders are rounded as in Ultralytics' LetterBox. letterbox_placement tells the scale and the borders of
+// each sample, and unletterbox_boxes takes boxes back. Layouts: any with H and W; the output keeps the layout. Types:
+// all.
+//
+// Computes in float64: the weights and positions of taps, once for each row and column of a tile, because float32 has
+// too few digits for positions in large images.
+inline Batch letterbox(const Batch& input, const LetterboxArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("letterbox", {input}, arguments.list(), options)[0];
+}
+
+struct LetterboxPlacementArguments {
+  // Height and width of the frame, or one number for both. Required.
+  PerSample<std::vector<int64_t>> size{};
+  // Where the image is: "center", where a pixel more is below and at the right, or "corner", the upper left one.
+  // Default: "center".
+  Optional<std::string> align{};
+  // False: smaller images keep their size. Default: true.
+  Optional<bool> scale_up{};
+  // More than 0: the frame shrinks to the image, with borders that are as narrow as a multiple of stride allows where
+  // size is one. Default: 0.
+  Optional<int64_t> stride{};
+
+  Arguments list() const {
+    Arguments collected;
+    size.add_to(collected, "size");
+    align.add_to(collected, "align");
+    scale_up.add_to(collected, "scale_up");
+    stride.add_to(collected, "stride");
+    return collected;
+  }
+};
+// Tells where letterbox puts images of these sizes, with the same arguments.
+//
+// Input: the extents of the image, height and width first, integers or float32, as letterbox's save_attrs gives them,
+// or peek_image_shape. Output: float32 (5): the scale, the border at the left, the border above, and the width and the
+// height of the image. A position x of the image is at x * scale + left.
+//
+// Computes in float64: a size is rounded as letterbox rounds it.
+inline Batch letterbox_placement(const Batch& extents,
+                                 const LetterboxPlacementArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("letterbox_placement", {extents}, arguments.list(), options)[0];
 }
 
 struct LfilterArguments {
@@ -5862,6 +6067,36 @@ inline Batch resize_crop_mirror(const Batch& input,
   return call("resize_crop_mirror", {input}, arguments.list(), options)[0];
 }
 
+struct RoiAlignArguments {
+  // Height and width of a grid, or one number for both. Default: {7}.
+  Optional<std::vector<int64_t>> output_size{};
+  // What coordinates of boxes are multiplied by to be those of the maps. Default: 1.
+  Optional<double> spatial_scale{};
+  // Samples along an axis of a cell; 0 or less: as many as it has pixels, rounded up. Default: -1.
+  Optional<int64_t> sampling_ratio{};
+  // Pixel (0, 0) has its center at 0.5. False: at 0, and boxes are at least a pixel. Default: true.
+  Optional<bool> aligned{};
+
+  Arguments list() const {
+    Arguments collected;
+    output_size.add_to(collected, "output_size");
+    spatial_scale.add_to(collected, "spatial_scale");
+    sampling_ratio.add_to(collected, "sampling_ratio");
+    aligned.add_to(collected, "aligned");
+    return collected;
+  }
+};
+// Averages regions of feature maps into grids of one size, with bilinear samples.
+//
+// This is torchvision's roi_align (He et al. 2017, Mask R-CNN). Inputs: the maps, layout CHW or HWC, without one CHW;
+// boxes (N, 4), left, top, right, bottom, float32. Output: the grids of all boxes, (N, C, height, width) or (N,
+// height, width, C), layout FCHW or FHWC. Samples beyond one pixel outside are 0. Sums are in float32. Types: float16,
+// float32.
+inline Batch roi_align(const Batch& data, const Batch& boxes,
+                       const RoiAlignArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("roi_align", {data, boxes}, arguments.list(), options)[0];
+}
+
 struct RoiRandomCropArguments {
   // Extents of the window. Required.
   PerSample<std::vector<int64_t>> crop_shape{};
@@ -6225,6 +6460,40 @@ struct SliceArguments {
 // Layouts: any; the output keeps it. Types: all.
 inline Batch slice(const Batch& data, const SliceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("slice", {data}, arguments.list(), options)[0];
+}
+
+struct SobelArguments {
+  // Order of the derivative along the width. Default: 1.
+  Optional<int64_t> dx{};
+  // Order of the derivative along the height. Default: 0.
+  Optional<int64_t> dy{};
+  // 1, 3, 5 or 7 elements along an axis. 1: 3 along the derivative, and no smoothing. Default: 3.
+  Optional<int64_t> window_size{};
+  // Factor of the result. Default: 1.
+  Optional<double> scale{};
+  // The border: "reflect_101", "reflect_1001", "wrap", "clamp" or "constant", which is 0. Default: "reflect_101".
+  Optional<std::string> border{};
+  // float32, or for uint8 also int16; default: int16 for uint8, else float32.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments collected;
+    dx.add_to(collected, "dx");
+    dy.add_to(collected, "dy");
+    window_size.add_to(collected, "window_size");
+    scale.add_to(collected, "scale");
+    border.add_to(collected, "border");
+    dtype.add_to(collected, "dtype");
+    return collected;
+  }
+};
+// Computes a derivative of images by Sobel's windows.
+//
+// This is OpenCV's Sobel: along each axis a binomial window, of which [-1, 1] takes the place of [1, 1] once for each
+// order. Each channel is by itself. Sums of bytes are exact, others in float32. Layouts: HW, HWC, CHW, each also with
+// a leading F; the output keeps the layout. Types: integers of 8 and 16 bits, float16, float32.
+inline Batch sobel(const Batch& input, const SobelArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("sobel", {input}, arguments.list(), options)[0];
 }
 
 struct SolarizeArguments {
@@ -6792,6 +7061,28 @@ struct TransposeArguments {
 // Layouts: any. Types: all.
 inline Batch transpose(const Batch& input, const TransposeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transpose", {input}, arguments.list(), options)[0];
+}
+
+struct UnletterboxBoxesArguments {
+  // Meaning of the numbers of a box: ltrb, xywh or cxcywh. Default: "ltrb".
+  Optional<std::string> bbox_layout{};
+  // Cut boxes to the image. Default: true.
+  Optional<bool> clip{};
+
+  Arguments list() const {
+    Arguments collected;
+    bbox_layout.add_to(collected, "bbox_layout");
+    clip.add_to(collected, "clip");
+    return collected;
+  }
+};
+// Moves boxes from the frame of a letterbox back to the image.
+//
+// Inputs: boxes (N, 4), float32, in pixels of the frame; the sample's row of letterbox_placement. Output: as many
+// boxes, in pixels of the image.
+inline Batch unletterbox_boxes(const Batch& boxes, const Batch& placement,
+                               const UnletterboxBoxesArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("unletterbox_boxes", {boxes, placement}, arguments.list(), options)[0];
 }
 
 struct WarpAffineArguments {

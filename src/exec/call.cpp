@@ -32,6 +32,28 @@ template <class F> void for_one_of(int n, int i, F&& body) {
   }
 }
 
+int64_t elements_of(std::span<const Batch> batches) {
+  int64_t elements = 0;
+  for (const Batch& b : batches)
+    for (int i = 0; i < b.size(); ++i) elements += b.shape(i).volume();
+  return elements;
+}
+
+// The shapes of all outputs. Those of a batch-wide operator may be work for all threads.
+std::shared_ptr<const void> find_shapes(const BoundOp& op, std::span<const Batch> inputs,
+                                        std::span<const ValueType> types, const ContextOf& context,
+                                        std::vector<Batch>& out) {
+  const RefuseSample refuse = [n = out[0].size()](int i, Error e) {
+    name_sample(e, i, n);
+    throw e;
+  };
+  if (!op.info->batch_wide || elements_of(inputs) < kParallelElements)
+    return run_whole_shapes(op, inputs, types, context, out, refuse);
+  const auto pool = shared_pool();
+  const CrewMember member(&pool->crew());
+  return run_whole_shapes(op, inputs, types, context, out, refuse);
+}
+
 void for_samples(int n, int64_t elements, const std::function<void(int)>& body) {
   if (elements < kParallelElements) {
     for (int i = 0; i < n; ++i) for_one_of(n, i, body);
@@ -127,11 +149,7 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   std::vector<Batch> out;
   for (const auto& t : out_types) out.emplace_back(t.dtype, t.ndim, t.layout, batch_size);
   const auto context_of = [&](int i) { return of_sample(context, i); };
-  const auto state = run_whole_shapes(*op, inputs, types, context_of, out, [batch_size](int i, Error e) {
-    name_sample(e, i, batch_size);
-    throw e;
-  });
-  int64_t elements = 0;
+  const auto state = find_shapes(*op, inputs, types, context_of, out);
   for (size_t k = 0; k < out.size(); ++k) {
     Batch& b = out[k];
     if (const Batch* target = into.empty() ? nullptr : into[k]) {
@@ -140,12 +158,9 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
     } else {
       b.allocate(memory);
     }
-    for (int i = 0; i < batch_size; ++i) elements += b.shape(i).volume();
   }
-  for (const auto& b : inputs)
-    for (int i = 0; i < b.size(); ++i) elements += b.shape(i).volume();
   if (draw_scalars(*op, inputs, context_of, out)) return out;
-  for_samples(batch_size, elements, [&](int i) {
+  for_samples(batch_size, elements_of(out) + elements_of(inputs), [&](int i) {
     SampleContext c = context_of(i);
     c.batch_state = state.get();
     run_whole_sample(*op, inputs, types, c, out);

@@ -110,6 +110,7 @@ void IterationRunner::prepare_step(Iteration& it, Worker& worker) {
   if (brings(it) && !step.rules.brings_samples) return context_.fill_batch(it);
   use_domain(it, step.step.domain);
   if (logs_steps) log_step(context_, it, step);
+  const CrewMember member(&scheduler_->crew());
   step.prepare(it, worker);
 }
 

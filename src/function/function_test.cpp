@@ -21,6 +21,8 @@ TEST(Function, KnowsWhichOperatorsMixSamples) {
                                     "decoders.audio",  "decoders.numpy",
                                     "io.file.read",    "segmentation.select_masks",
                                     "decoders.video",  "experimental.decoders.video",
+                                    "encoders.jpeg",   "encoders.png",
+                                    "encoders.webp",
                                     "get_property",    "random_bbox_crop",
                                     "ssd_random_crop", "transform_boxes"};
   for (const OpInfo* info : all_ops())

@@ -17,6 +17,7 @@ Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 
 from . import decoders as decoders
+from . import encoders as encoders
 from . import experimental as experimental
 from . import io as io
 from . import noise as noise
@@ -1135,6 +1136,78 @@ def brightness_contrast(
     contrast: float | PerSample = 1.0,
     contrast_center: float | PerSample = 0.5,
     dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def canny(
+    input: Kind,
+    /,
+    *,
+    low: float | PerSample = 100.0,
+    high: float | PerSample = 200.0,
+    window_size: int = 3,
+    squared_sizes: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Finds the edges of images by Canny's method: 255 on an edge, else 0.
+
+    This is OpenCV's Canny. Where the gradient is the largest one along its direction and more
+    than `low`, there may be an edge; it is one where it is more than `high`, or is connected
+    with such a place. Of several channels, the one with the largest gradient counts for a
+    pixel. Layouts: HW, HWC, each also with a leading F; the result has one channel. Types:
+    uint8.
+
+    Runs on the CPU alone: an edge is followed from pixel to pixel.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        low (float, or one per sample, default 100.0): The least gradient of an edge. If it is
+            more than high, they are exchanged.
+        high (float, or one per sample, default 200.0): The least gradient where an edge begins.
+        window_size (int, default 3): 3, 5 or 7: of Sobel's derivatives; those of 7 are divided
+            by 16.
+        squared_sizes (bool, default False): A gradient is the root of the sum of squares of the
+            derivatives; False: the sum of their magnitudes, which is faster.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((5, 6), np.uint8)
+        >>> image[:, 3:] = 200
+        >>> fn.canny(image)[2].tolist()
+        [0, 0, 255, 0, 0, 0]
+    """
+    ...
+
+@overload
+def canny(
+    input: Data,
+    /,
+    *,
+    low: float | PerSample = 100.0,
+    high: float | PerSample = 200.0,
+    window_size: int = 3,
+    squared_sizes: bool = False,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -4237,6 +4310,182 @@ def laplacian(
 ) -> Any: ...
 
 @overload
+def letterbox(
+    input: Kind,
+    /,
+    *,
+    size: int | Sequence[int] | PerSample,
+    align: str = 'center',
+    scale_up: bool = True,
+    stride: int = 0,
+    fill_values: float | Sequence[float] | NDArray[Any] = [114.0],
+    interp_type: int | Interp | PerSample = 'linear',
+    antialias: bool = False,
+    save_attrs: Literal[False] = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Scales images into a frame, with their aspect ratio, and fills the borders.
+
+    Sizes and borders are rounded as in Ultralytics' LetterBox. letterbox_placement tells the
+    scale and the borders of each sample, and unletterbox_boxes takes boxes back. Layouts: any
+    with H and W; the output keeps the layout. Types: all.
+
+    Computes in float64: the weights and positions of taps, once for each row and column of a
+    tile, because float32 has too few digits for positions in large images.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        size (Sequence[int], or one per sample, required): Height and width of the frame, or one
+            number for both.
+        align (str, default 'center'): Where the image is: "center", where a pixel more is below
+            and at the right, or "corner", the upper left one.
+        scale_up (bool, default True): False: smaller images keep their size.
+        stride (int, default 0): More than 0: the frame shrinks to the image, with borders that
+            are as narrow as a multiple of stride allows where size is one.
+        fill_values (Sequence[float], default [114.0]): Value of the borders: one, or one per
+            channel; rounded and saturated.
+        interp_type (int, or one per sample, default 'linear'): Filter of the scaling, as in
+            resize.
+        antialias (bool, default False): Antialiasing: widen the filter of images that shrink;
+            Ultralytics does not.
+        save_attrs (bool, default False): Add an output: the extents of the input along D, H and
+            W, int32, for letterbox_placement.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode. With save_attrs there is one more output.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> boxed = fn.letterbox(image, size=96)
+        >>> boxed.shape, boxed[0, 0].tolist()
+        ((96, 96, 3), [114, 114, 114])
+    """
+    ...
+
+@overload
+def letterbox(
+    input: Kind,
+    /,
+    *,
+    size: int | Sequence[int] | PerSample,
+    align: str = 'center',
+    scale_up: bool = True,
+    stride: int = 0,
+    fill_values: float | Sequence[float] | NDArray[Any] = [114.0],
+    interp_type: int | Interp | PerSample = 'linear',
+    antialias: bool = False,
+    save_attrs: Literal[True],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Kind, Kind]: ...
+@overload
+def letterbox(
+    input: Data,
+    /,
+    *,
+    size: int | Sequence[int] | PerSample,
+    align: str = 'center',
+    scale_up: bool = True,
+    stride: int = 0,
+    fill_values: float | Sequence[float] | NDArray[Any] = [114.0],
+    interp_type: int | Interp | PerSample = 'linear',
+    antialias: bool = False,
+    save_attrs: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def letterbox_placement(
+    extents: Kind,
+    /,
+    *,
+    size: int | Sequence[int] | PerSample,
+    align: str = 'center',
+    scale_up: bool = True,
+    stride: int = 0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Tells where letterbox puts images of these sizes, with the same arguments.
+
+    Input: the extents of the image, height and width first, integers or float32, as letterbox's
+    save_attrs gives them, or peek_image_shape. Output: float32 (5): the scale, the border at
+    the left, the border above, and the width and the height of the image. A position x of the
+    image is at x * scale + left.
+
+    Computes in float64: a size is rounded as letterbox rounds it.
+
+    Args:
+        extents (data): An array, a list of samples, a Tensor, a Batch, or a value of a
+            pipeline.
+        size (Sequence[int], or one per sample, required): Height and width of the frame, or one
+            number for both.
+        align (str, default 'center'): Where the image is: "center", where a pixel more is below
+            and at the right, or "corner", the upper left one.
+        scale_up (bool, default True): False: smaller images keep their size.
+        stride (int, default 0): More than 0: the frame shrinks to the image, with borders that
+            are as narrow as a multiple of stride allows where size is one.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.letterbox_placement(np.int32([48, 64]), size=96).tolist()
+        [1.5, 0.0, 12.0, 64.0, 48.0]
+    """
+    ...
+
+@overload
+def letterbox_placement(
+    extents: Data,
+    /,
+    *,
+    size: int | Sequence[int] | PerSample,
+    align: str = 'center',
+    scale_up: bool = True,
+    stride: int = 0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def lfilter(
     input: Kind,
     /,
@@ -6748,6 +6997,78 @@ def resize_crop_mirror(
 ) -> Any: ...
 
 @overload
+def roi_align(
+    data: Kind,
+    boxes: Data,
+    /,
+    *,
+    output_size: int | Sequence[int] | NDArray[Any] = [7],
+    spatial_scale: float = 1.0,
+    sampling_ratio: int = -1,
+    aligned: bool = True,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Averages regions of feature maps into grids of one size, with bilinear samples.
+
+    This is torchvision's roi_align (He et al. 2017, Mask R-CNN). Inputs: the maps, layout CHW
+    or HWC, without one CHW; boxes (N, 4), left, top, right, bottom, float32. Output: the grids
+    of all boxes, (N, C, height, width) or (N, height, width, C), layout FCHW or FHWC. Samples
+    beyond one pixel outside are 0. Sums are in float32. Types: float16, float32.
+
+    Args:
+        data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        boxes (data): Like the first input.
+        output_size (Sequence[int], default [7]): Height and width of a grid, or one number for
+            both.
+        spatial_scale (float, default 1.0): What coordinates of boxes are multiplied by to be
+            those of the maps.
+        sampling_ratio (int, default -1): Samples along an axis of a cell; 0 or less: as many as
+            it has pixels, rounded up.
+        aligned (bool, default True): Pixel (0, 0) has its center at 0.5. False: at 0, and boxes
+            are at least a pixel.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> maps = np.arange(64, dtype=np.float32).reshape(1, 8, 8)
+        >>> fn.roi_align(maps, np.float32([[0, 0, 4, 4]]), output_size=2, aligned=False).tolist()
+        [[[[9.0, 11.0], [25.0, 27.0]]]]
+    """
+    ...
+
+@overload
+def roi_align(
+    data: Data,
+    boxes: Data,
+    /,
+    *,
+    output_size: int | Sequence[int] | NDArray[Any] = [7],
+    spatial_scale: float = 1.0,
+    sampling_ratio: int = -1,
+    aligned: bool = True,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def roi_random_crop(
     input: Kind,
     /,
@@ -7316,6 +7637,79 @@ def slice(
     dtype: DTypeLike | None = None,
     output_dtype: DTypeLike | None = None,
     image_type: int | Color | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def sobel(
+    input: Kind,
+    /,
+    *,
+    dx: int = 1,
+    dy: int = 0,
+    window_size: int = 3,
+    scale: float = 1.0,
+    border: str = 'reflect_101',
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Computes a derivative of images by Sobel's windows.
+
+    This is OpenCV's Sobel: along each axis a binomial window, of which [-1, 1] takes the place
+    of [1, 1] once for each order. Each channel is by itself. Sums of bytes are exact, others in
+    float32. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
+    Types: integers of 8 and 16 bits, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        dx (int, default 1): Order of the derivative along the width.
+        dy (int, default 0): Order of the derivative along the height.
+        window_size (int, default 3): 1, 3, 5 or 7 elements along an axis. 1: 3 along the
+            derivative, and no smoothing.
+        scale (float, default 1.0): Factor of the result.
+        border (str, default 'reflect_101'): The border: "reflect_101", "reflect_1001", "wrap",
+            "clamp" or "constant", which is 0.
+        dtype (dtype): float32, or for uint8 also int16; default: int16 for uint8, else float32.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> ramp = np.tile(np.arange(5, dtype=np.uint8), (3, 1))
+        >>> fn.sobel(ramp)[1].tolist()
+        [0, 8, 8, 8, 0]
+    """
+    ...
+
+@overload
+def sobel(
+    input: Data,
+    /,
+    *,
+    dx: int = 1,
+    dy: int = 0,
+    window_size: int = 3,
+    scale: float = 1.0,
+    border: str = 'reflect_101',
+    dtype: DTypeLike | None = None,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -8167,6 +8561,67 @@ def transpose(
     perm: int | Sequence[int] | NDArray[Any] | None = None,
     transpose_layout: bool = True,
     output_layout: str | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def unletterbox_boxes(
+    boxes: Kind,
+    placement: Data,
+    /,
+    *,
+    bbox_layout: str = 'ltrb',
+    clip: bool = True,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Moves boxes from the frame of a letterbox back to the image.
+
+    Inputs: boxes (N, 4), float32, in pixels of the frame; the sample's row of
+    letterbox_placement. Output: as many boxes, in pixels of the image.
+
+    Args:
+        boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        placement (data): Like the first input.
+        bbox_layout (str, default 'ltrb'): Meaning of the numbers of a box: ltrb, xywh or
+            cxcywh.
+        clip (bool, default True): Cut boxes to the image.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> row = fn.letterbox_placement(np.int32([48, 64]), size=96)
+        >>> fn.unletterbox_boxes(np.float32([[0, 12, 96, 90]]), row).tolist()
+        [[0.0, 0.0, 64.0, 48.0]]
+    """
+    ...
+
+@overload
+def unletterbox_boxes(
+    boxes: Data,
+    placement: Data,
+    /,
+    *,
+    bbox_layout: str = 'ltrb',
+    clip: bool = True,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,

@@ -68,26 +68,30 @@ void correlate_on_host(const In* in, Out* out, const CorrelationRule::Coef& c, c
 }  // namespace
 
 void correlate(const View& in, const View& out, const CorrelationRule::Coef& coef, SampleWork& to,
-               const ImageTable& table) {
+               const ImageTable& table, const std::function<void()>& own) {
   if (out.volume() == 0) return;
   window::Taps w{coef.in,        coef.out,    coef.window[2], coef.window[1], coef.anchor[2],
                  coef.anchor[1], coef.border, coef.weights,   coef.fill};
   w.in.outer *= w.in.depth, w.out.outer *= w.out.depth;  // depths are images, if the window has none
   w.in.depth = w.out.depth = 1;
-  const auto host = [=] {
-    const char* bytes = table ? reinterpret_cast<const char*>(table->data()) : nullptr;
-    const float* weights = coef.weights ? coef.weights : reinterpret_cast<const float*>(bytes);
-    const bool small = in.dtype == DType::uint8 && !small_weights(coef, weights).empty();
-    const bool kept = coef.window[0] == 1 && std::max(coef.window[1], coef.window[2]) <= kMostKept;
-    if (kept && !small && window::has_stencils(in.dtype)) {
-      window::taps_rows(in, out, w, weights, best_target());
-      return;
-    }
-    dispatch(in.dtype, [&]<class T>(TypeTag<T>) {
-      if (in.dtype == out.dtype) correlate_on_host(in.as<const T>(), out.as<T>(), coef, bytes);
-      else correlate_on_host(in.as<const T>(), out.as<float>(), coef, bytes);
-    });
-  };
+  std::function<void()> host = own;
+  if (!host)
+    host = [=] {
+      const char* bytes = table ? reinterpret_cast<const char*>(table->data()) : nullptr;
+      const float* weights = coef.weights ? coef.weights : reinterpret_cast<const float*>(bytes);
+      if (out.dtype == DType::int16 && in.dtype == DType::uint8)
+        return correlate_on_host(in.as<const uint8_t>(), out.as<int16_t>(), coef, bytes);
+      const bool small = in.dtype == DType::uint8 && !small_weights(coef, weights).empty();
+      const bool kept = coef.window[0] == 1 && std::max(coef.window[1], coef.window[2]) <= kMostKept;
+      if (kept && !small && window::has_stencils(in.dtype)) {
+        window::taps_rows(in, out, w, weights, best_target());
+        return;
+      }
+      dispatch(in.dtype, [&]<class T>(TypeTag<T>) {
+        if (in.dtype == out.dtype) correlate_on_host(in.as<const T>(), out.as<T>(), coef, bytes);
+        else correlate_on_host(in.as<const T>(), out.as<float>(), coef, bytes);
+      });
+    };
   if (coef.window[0] == 1) {
     if (auto step = window::taps_step(in, out, w, table)) {
       step->host = host;

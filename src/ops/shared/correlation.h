@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighted sums of neighbors: correlate and laplacian.
+// Weighted sums of neighbors: correlate, laplacian and sobel.
 #pragma once
 #include "operator/image_work.h"
 
@@ -53,8 +53,8 @@ struct CorrelationRule : ImageRule {
       });
 };
 
-// The result is of the input's type or float32.
+// The result is of the input's type or float32, of bytes also int16. `own`: gives the same sums on the host.
 void correlate(const View& in, const View& out, const CorrelationRule::Coef& coef, SampleWork& to,
-               const ImageTable& table = nullptr);
+               const ImageTable& table = nullptr, const std::function<void()>& own = nullptr);
 
 }  // namespace penstock
