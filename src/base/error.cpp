@@ -8,7 +8,8 @@ namespace penstock {
 
 std::string Error::full_message() const {
   std::string text;
-  if (!op.empty()) text += "[" + op + "] ";
+  if (!op.empty())
+    text += "[" + op.substr(0, op.find('@')) + "] ";  // a form (operator/forms.h) has its operator's name
   text += what();
   if (!source.empty())
     text += (source.starts_with("sample ") ? " (" : " (file: ") + source + ")";  // not every source is a file

@@ -10,6 +10,7 @@
 #include "exec/call_gpu.h"
 #include "exec/call_into.h"
 #include "exec/refuse_boxes.h"
+#include "operator/forms.h"
 
 namespace penstock {
 namespace {
@@ -280,9 +281,10 @@ void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::spa
   }
 }
 
-std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
+std::vector<Batch> call_op(const OpInfo& called, std::span<const Batch> inputs, std::span<const Argument> args,
                            const SampleContext& context, const std::shared_ptr<MemoryResource>& memory, int batch_size,
                            std::span<const Batch* const> into, CallPlace* place) {
+  const OpInfo& info = form_of(called, inputs.size(), args);
   try {
     const int n = static_cast<int>(inputs.size());
     const std::vector<int> places = argument_inputs(info, n, args);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "graph/passes.h"
+#include "operator/forms.h"
 #include "operator/point_map_adaptor.h"
 
 namespace penstock {
@@ -81,9 +82,10 @@ static void set_outputs_of(Node& node, const OpInfo& info, std::vector<Argument>
 int Graph::add(Node node) {
   if (node.control != Control::none) return add_control(std::move(node));
   try {
-    const OpInfo& info = info_of(node);
     name_node(*this, node);
-    std::vector<Argument> named = constants_of(node, info);
+    std::vector<Argument> named = constants_of(node, info_of(node));
+    node.op = form_of(info_of(node), node.inputs.size(), named).name;
+    const OpInfo& info = info_of(node);
     separate_argument_inputs(node, info, named);
     check_argument_names(node, info);
     for (const auto& in : node.inputs)

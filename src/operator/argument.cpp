@@ -216,10 +216,17 @@ const std::vector<Choice>& choices_of(const ArgInfo& info) {
       filters = {{0, {"nearest", "nn", "interp_nn"}},       {1, {"linear", "bilinear", "interp_linear"}},
                  {2, {"cubic", "bicubic", "interp_cubic"}}, {3, {"lanczos3", "lanczos", "interp_lanczos3"}},
                  {4, {"triangular", "interp_triangular"}},  {5, {"gaussian", "interp_gaussian"}}},
-      spaces = {{0, {"rgb"}}, {1, {"bgr"}}, {2, {"gray", "grey"}}, {3, {"ycbcr"}}, {4, {"any_data"}}};
+      spaces = {{0, {"rgb"}}, {1, {"bgr"}}, {2, {"gray", "grey"}}, {3, {"ycbcr"}}, {4, {"any_data"}}},
+      // Those of color_space_conversion, whose numbers are ColorFormat's (ops/shared/color_formats.h).
+      formats = {{0, {"rgb"}},    {1, {"bgr"}},   {2, {"gray", "grey"}},  {3, {"ycbcr"}},  {5, {"rgba"}},
+                 {6, {"bgra"}},   {7, {"hsv"}},   {8, {"hsv_full"}},      {9, {"hls"}},    {10, {"hls_full"}},
+                 {11, {"lab"}},   {12, {"luv"}},  {13, {"xyz"}},          {14, {"ycrcb"}}, {15, {"yuv"}},
+                 {16, {"nv12"}},  {17, {"nv21"}}, {18, {"i420", "iyuv"}}, {19, {"yv12"}},  {20, {"yuyv", "yuy2"}},
+                 {21, {"uyvy"}},  {22, {"yvyu"}}, {23, {"nv16"}},         {24, {"nv24"}},  {25, {"bgr565"}},
+                 {26, {"bgr555"}}};
   if (info.type != ArgType::integer) return none;
   if (info.name == "interp_type" || info.name == "mag_filter" || info.name == "min_filter") return filters;
-  if (info.name == "image_type" || info.name == "output_type") return spaces;
+  if (info.name == "image_type" || info.name == "output_type") return info.range.hi == 26 ? formats : spaces;
   return none;
 }
 }  // namespace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/frame/frame.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/crew.h"
+#include "base/intrinsics.h"
+#include "families/frame/twin.h"
+
+namespace penstock::frame {
+namespace {
+
+constexpr int64_t kRun = 1024;  // pixels whose planes stay in the first cache
+
+#define PENSTOCK_LOOPS frame
+#define PENSTOCK_LOOPS_TEXT "families/frame/frame_rows.inc.h"
+#include "base/foreach_target.h"
+
+template <class T> void make_rows(const FrameRow& r, int64_t first, int64_t end) {
+  with_kinds(r.in.kind, r.out.kind, [&]<int from, int to>() {
+    constexpr bool bytes = from >= chroma || to >= chroma;
+    if constexpr (!bytes || sizeof(T) == 1) frame_twin<T, from, to>(r, first, end);
+  });
+}
+
+}  // namespace
+
+void frame_rows(Target target, DType dtype, const FrameRow& r) {
+  const int64_t bytes = r.height * r.width * 4 * static_cast<int64_t>(size_of(dtype));
+  const bool fast = dtype == DType::uint8 && PENSTOCK_FOR_TARGET(target, frame, has_loops(r));
+  // Rows that share chroma stay together.
+  const int64_t both = r.out.kind == chroma && r.out.half_y ? 2 : 1;
+  Crew::share((r.height + both - 1) / both, bytes, [&](int64_t first, int64_t end) {
+    first *= both, end = std::min(end * both, r.height);
+    if (fast) PENSTOCK_FOR_TARGET(target, frame, convert_rows(r, first, end));
+    else if (dtype == DType::uint8) make_rows<uint8_t>(r, first, end);
+    else if (dtype == DType::uint16) make_rows<uint16_t>(r, first, end);
+    else make_rows<float>(r, first, end);
+  });
+}
+
+}  // namespace penstock::frame
