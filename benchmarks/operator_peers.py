@@ -388,6 +388,7 @@ def made():
     numpy_peer("zeros_like", lambda x: np.full(x.shape, x.dtype.type(0)))
     numpy_peer("ones_like", np.ones_like)
     numpy_peer("decoders.numpy", lambda x: np.lib.format.read_array(io.BytesIO(x.tobytes())))
+    peer("nms", lambda b, s: cv2.dnn.NMSBoxes(np.hstack([b[:, :2], b[:, 2:] - b[:, :2]]), s, 0.0, 0.5))
     numpy_peer("coord_transform", lambda x: x @ MATRIX.T + OFFSET)
     numpy_peer("coord_flip", lambda x: np.float32([512, 0]) - x * np.float32([1, -1]))
     numpy_peer("bb_flip", lambda b: np.stack([1 - b[:, 2], b[:, 1], 1 - b[:, 0], b[:, 3]], 1))

@@ -339,6 +339,7 @@ def annotations():
     row("transform_points", "points", REAL, lambda f, x: f.fn.transform_points(x, **turned))
     row("bbox_rotate", "boxes", REAL, lambda f, x: f.fn.bbox_rotate(x, angle=15.0, input_shape=[512, 512]))
     row("box_encoder", "boxes box_labels", REAL, lambda f, x, y: f.fn.box_encoder(x, y, anchors=ANCHORS))
+    row("nms", "many_boxes scores", REAL, lambda f, x, s: f.fn.nms(x, s, iou_threshold=0.5))
     row("coord_flip", "points", REAL, lambda f, x: f.fn.coord_flip(x, center_x=256.0))
     row("coord_transform", "points", REAL, lambda f, x: f.fn.coord_transform(x, MT=[1, 0.2, 3, -0.2, 1, 5]))
     crops = {"aspect_ratio": [0.5, 2.0], "thresholds": [0.1, 0.5], "scaling": [0.3, 1.0], "bbox_layout": "xyXY"}

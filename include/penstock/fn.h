@@ -2913,6 +2913,58 @@ inline Batch multi_paste(const std::vector<Batch>& inputs,
   return call("multi_paste", inputs, arguments.list(), options)[0];
 }
 
+struct NmsArguments {
+  // A box is dropped if it overlaps a kept one by more. With soft="linear" its score decays instead. Default: 0.5.
+  PerSample<double> iou_threshold{};
+  // Boxes must have a score above this, with soft also after it has decayed; default: any.
+  PerSample<double> score_threshold{};
+  // Keep at most so many boxes of a sample; default: all.
+  PerSample<int64_t> max_detections{};
+  // What overlaps are: "iou", intersection over union; "giou", less the part of the box around both that neither
+  // covers; "diou", less the squared distance of the centers in squared diagonals of that box. Default: "iou".
+  Optional<std::string> iou_type{};
+  // Scores decay instead: "linear" multiplies them by 1 - overlap where that is more than iou_threshold, "gaussian" by
+  // exp(-overlap^2 / sigma). Boxes are kept in the order of what is left.
+  Optional<std::string> soft{};
+  // How slowly scores decay with soft="gaussian". Default: 0.5.
+  Optional<double> sigma{};
+  // Meaning of the numbers of a box: ltrb (xyXY), xywh (xyWH) or cxcywh. Default: "ltrb".
+  Optional<std::string> bbox_layout{};
+  // Return a mask instead of rows. Default: false.
+  Optional<bool> output_mask{};
+
+  Arguments list() const {
+    Arguments collected;
+    iou_threshold.add_to(collected, "iou_threshold");
+    score_threshold.add_to(collected, "score_threshold");
+    max_detections.add_to(collected, "max_detections");
+    iou_type.add_to(collected, "iou_type");
+    soft.add_to(collected, "soft");
+    sigma.add_to(collected, "sigma");
+    bbox_layout.add_to(collected, "bbox_layout");
+    output_mask.add_to(collected, "output_mask");
+    return collected;
+  }
+};
+// Keeps the boxes with the highest scores and drops others that overlap them (non-maximum suppression).
+//
+// Inputs: float32 boxes, (N, 4); float32 scores, (N), or (N, C) with a score for each of C classes; optionally integer
+// labels, (N). Boxes in the order of their scores, of equal scores the first one first, are kept unless they overlap a
+// kept box of the same label or class by more than iou_threshold. Overlaps are computed in float32. A score that is
+// NaN, or not above score_threshold, drops its box; a box that has a NaN overlaps none.
+//
+// Output: the rows of the kept boxes in the order of their scores, (K) int32; for scores (N, C) pairs of a row and a
+// class, (K, 2). With output_mask a uint8 mask of the shape of the scores, 1 where a box is kept. With soft a second
+// output has the scores that are left, float32: (K), or of the mask's shape with 0 for dropped boxes.
+inline Batch nms(const Batch& boxes, const Batch& scores,
+                 const NmsArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("nms", {boxes, scores}, arguments.list(), options)[0];
+}
+inline Batch nms(const Batch& boxes, const Batch& scores, const Batch& labels,
+                 const NmsArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("nms", {boxes, scores, labels}, arguments.list(), options)[0];
+}
+
 namespace noise {
 struct GaussianArguments {
   // Mean of the noise. Default: 0.

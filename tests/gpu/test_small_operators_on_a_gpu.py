@@ -28,7 +28,19 @@ MASKS = [np.int32(RNG.random((30, 40)) < 0.1), np.int32(np.zeros((3, 4)))]
 BYTES = [lz4_block(SENTENCE), np.frombuffer(BLOCK, np.uint8)]
 CHUNKS = [lz4_block(bytes([k, 2]) * 125) for k in range(20)]
 
+MANY = [np.float32(np.random.default_rng(n).random((n, 4)) * 30) for n in (700, 0, 65)]
+MANY = [np.concatenate([b[:, :2], b[:, :2] + b[:, 2:]], 1) for b in MANY]
+SCORES = [np.float32(np.random.default_rng(n).integers(-3, 40, len(b)) / 40) for n, b in enumerate(MANY)]
+CLASSES = [np.random.default_rng(n).random((len(b), 3)).astype(np.float32) for n, b in enumerate(MANY)]
+NAMES = [np.int64(np.arange(len(b)) % 3) for b in MANY]
+
 CALLS = {
+    "nms": ([MANY, SCORES], {"iou_threshold": 0.2}),
+    "nms_labels": ([MANY, SCORES, NAMES], {"score_threshold": 0.1, "max_detections": 40}),
+    "nms_classes": ([MANY, CLASSES], {"iou_type": "giou", "score_threshold": 0.3, "bbox_layout": "xywh"}),
+    "nms_mask": ([MANY, CLASSES], {"iou_type": "diou", "bbox_layout": "cxcywh", "output_mask": True}),
+    "nms_soft": ([MANY, SCORES, NAMES], {"soft": "gaussian", "score_threshold": 0.1}),
+    "nms_soft_mask": ([[c[:90] for c in MANY], [c[:90] for c in CLASSES]], {"soft": "linear", "output_mask": True}),
     "box_encoder": ([BOXES, LABELS], {"anchors": ANCHORS}),
     "box_encoder_offsets": ([BOXES, LABELS], {"anchors": ANCHORS, "offset": True, "scale": 3.0, "criteria": 0.2}),
     "random_bbox_crop": (
@@ -62,7 +74,9 @@ SEEDED = {"random_bbox_crop", "ssd_random_crop", "random_crop_generator", "roi_r
 
 def call(name, inputs, arguments, moved=lambda b: b, **more):
     """All outputs as arrays, or the error as text."""
-    operator = name if name in _core.operators(True) else name.rsplit("_", 1)[0]
+    operator = name
+    while operator not in _core.operators(True):
+        operator = operator.rpartition("_")[0]
     function = _core.operator_function(operator)
     batches = [moved(penstock.batch([np.asarray(v) for v in x])) for x in inputs]
     if _core.operator_schema(operator)["random"]:

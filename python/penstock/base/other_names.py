@@ -63,6 +63,9 @@ NAMES = {
     "jigsaw": "fn.shuffle_tiles(x, columns=, rows=, order=)",
     "draw_line": "fn.draw_segments(x, segments=, color=, radius=)",
     "draw_circle": "fn.draw_segments(x, segments=, color=, radius=): a segment without length is a disc",
+    "non_max_suppression": "fn.nms(boxes, scores, iou_threshold=)",
+    "batched_nms": "fn.nms(boxes, scores, labels, iou_threshold=)",
+    "soft_nms": 'fn.nms(boxes, scores, iou_threshold=, soft="linear")',
     # --- color
     "color_jitter": "`penstock.augment.color_jitter(x, 0.4, 0.4, 0.4, 0.1)`, or fn.color_twist(x, brightness=, contrast=, saturation=, hue=) in one step",
     "random_brightness": "fn.brightness(x, brightness=fn.random.uniform(range=[0.8, 1.2]))",

@@ -4815,6 +4815,103 @@ def multi_paste(
 ) -> Any: ...
 
 @overload
+def nms(
+    boxes: Kind,
+    scores: Data,
+    labels: Data = ...,
+    /,
+    *,
+    iou_threshold: float | PerSample = 0.5,
+    score_threshold: float | PerSample = 0.0,
+    max_detections: int | PerSample = 0,
+    iou_type: str = 'iou',
+    soft: str | None = None,
+    sigma: float = 0.5,
+    bbox_layout: str = 'ltrb',
+    output_mask: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Keeps the boxes with the highest scores and drops others that overlap them (non-maximum suppression).
+
+    Inputs: float32 boxes, (N, 4); float32 scores, (N), or (N, C) with a score for each of C
+    classes; optionally integer labels, (N). Boxes in the order of their scores, of equal scores
+    the first one first, are kept unless they overlap a kept box of the same label or class by
+    more than iou_threshold. Overlaps are computed in float32. A score that is NaN, or not above
+    score_threshold, drops its box; a box that has a NaN overlaps none.
+
+    Output: the rows of the kept boxes in the order of their scores, (K) int32; for scores (N,
+    C) pairs of a row and a class, (K, 2). With output_mask a uint8 mask of the shape of the
+    scores, 1 where a box is kept. With soft a second output has the scores that are left,
+    float32: (K), or of the mask's shape with 0 for dropped boxes.
+
+    Args:
+        boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        scores (data): Like the first input.
+        labels (data, optional): Like the first input.
+        iou_threshold (float, or one per sample, default 0.5): A box is dropped if it overlaps a
+            kept one by more. With soft="linear" its score decays instead.
+        score_threshold (float, or one per sample, default 0.0): Boxes must have a score above
+            this, with soft also after it has decayed; default: any.
+        max_detections (int, or one per sample, default 0): Keep at most so many boxes of a
+            sample; default: all.
+        iou_type (str, default 'iou'): What overlaps are: "iou", intersection over union;
+            "giou", less the part of the box around both that neither covers; "diou", less the
+            squared distance of the centers in squared diagonals of that box.
+        soft (str): Scores decay instead: "linear" multiplies them by 1 - overlap where that is
+            more than iou_threshold, "gaussian" by exp(-overlap^2 / sigma). Boxes are kept in
+            the order of what is left.
+        sigma (float, default 0.5): How slowly scores decay with soft="gaussian".
+        bbox_layout (str, default 'ltrb'): Meaning of the numbers of a box: ltrb (xyXY), xywh
+            (xyWH) or cxcywh.
+        output_mask (bool, default False): Return a mask instead of rows.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> boxes = np.float32([[0, 0, 10, 10], [1, 1, 10, 10], [20, 20, 30, 30]])
+        >>> fn.nms(boxes, np.float32([0.8, 0.9, 0.3]), iou_threshold=0.5).tolist()
+        [1, 2]
+    """
+    ...
+
+@overload
+def nms(
+    boxes: Data,
+    scores: Data,
+    labels: Data = ...,
+    /,
+    *,
+    iou_threshold: float | PerSample = 0.5,
+    score_threshold: float | PerSample = 0.0,
+    max_detections: int | PerSample = 0,
+    iou_type: str = 'iou',
+    soft: str | None = None,
+    sigma: float = 0.5,
+    bbox_layout: str = 'ltrb',
+    output_mask: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def nonsilent_region(
     input: Kind,
     /,
