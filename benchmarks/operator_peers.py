@@ -404,6 +404,7 @@ def made():
     numpy_peer("zeros_like", lambda x: np.full(x.shape, x.dtype.type(0)))
     numpy_peer("ones_like", np.ones_like)
     numpy_peer("decoders.numpy", lambda x: np.lib.format.read_array(io.BytesIO(x.tobytes())))
+    peer("nms", lambda b, s: cv2.dnn.NMSBoxes(np.hstack([b[:, :2], b[:, 2:] - b[:, :2]]), s, 0.0, 0.5))
     numpy_peer("coord_transform", lambda x: x @ MATRIX.T + OFFSET)
     numpy_peer("coord_flip", lambda x: np.float32([512, 0]) - x * np.float32([1, -1]))
     numpy_peer("bb_flip", lambda b: np.stack([1 - b[:, 2], b[:, 1], 1 - b[:, 0], b[:, 3]], 1))
@@ -416,6 +417,51 @@ def made():
     numpy_peer("transforms.combine", lambda a, b: combined(b, a))
 
 
+def drawn(draw):
+    """A copy of a picture with something over it."""
+
+    def call(x, *rest):
+        made = x.copy()
+        draw(made, *rest)
+        return made
+
+    return call
+
+
+def drawings():
+    drops = np.random.default_rng(3).integers(0, 480, (400, 2))
+    lines = np.hstack([drops, drops[::-1]])[:64].tolist()
+
+    def boxes(x, rows):
+        for a, b, c, d in rows.astype(int).tolist():
+            cv2.rectangle(x, (a, b), (c, d), (0, 255, 0), 2)
+
+    def segments(x):
+        for a, b, c, d in lines:
+            cv2.line(x, (a, b), (c, d), (255, 0, 0))
+
+    def points(x):
+        for place in drops[:64].tolist():
+            cv2.circle(x, place, 4, (255, 0, 0), -1)
+
+    def text(x):
+        for place in drops[:16].tolist():
+            cv2.putText(x, "Penstock", place, cv2.FONT_HERSHEY_PLAIN, 2, (255, 255, 255))
+
+    def blurred(x, rows):
+        for a, b, c, d in rows.astype(int).tolist():
+            x[b:d, a:c] = cv2.blur(x[b:d, a:c], (15, 15))
+
+    peer("draw_boxes", drawn(boxes))
+    peer("draw_lines", drawn(segments))
+    peer("draw_circles", drawn(points))
+    peer("draw_text", drawn(text), "strokes of a vector font")
+    peer("box_blur_regions", drawn(blurred), "of the box alone")
+    peer("label", lambda m: cv2.connectedComponents((m != 0).astype(np.uint8))[1])
+    peer("min_area_rect", cv2.minAreaRect)
+    peer("find_homography", lambda a, b: cv2.findHomography(a, b, 0)[0])
+
+
 MATRIX, OFFSET = np.float32([[1, 0.2], [-0.2, 1]]), np.float32([3, 5])
 
 
@@ -423,5 +469,5 @@ def combined(a, b):
     return np.column_stack([a[:, :2] @ b[:, :2], a[:, :2] @ b[:, 2] + a[:, 2]])
 
 
-for part in (signs, resampling, moves, values, noises, windows, sums, signals, made):
+for part in (signs, resampling, moves, values, noises, windows, sums, signals, made, drawings):
     part()

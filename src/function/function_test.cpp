@@ -24,6 +24,7 @@ TEST(Function, KnowsWhichOperatorsMixSamples) {
                                     "encoders.jpeg",   "encoders.png",
                                     "encoders.webp",
                                     "get_property",    "random_bbox_crop",
+                                    "label",           "nms",
                                     "ssd_random_crop", "transform_boxes"};
   for (const OpInfo* info : all_ops())
     if (info->batch_wide) {

@@ -18,6 +18,7 @@ RNG = np.random.default_rng(5)
 BOXES = [np.float32([[0.1, 0.2, 0.5, 0.6], [0.3, 0.3, 0.9, 0.8]]), np.float32([[0.0, 0.0, 1.0, 1.0]])]
 LABELS = [np.int32([7, 3]), np.int32([1])]
 IMAGES = [RNG.integers(0, 256, (40, 50, 3), np.uint8), RNG.integers(0, 256, (31, 22, 3), np.uint8)]
+IMAGES_OF_ONE = [np.ascontiguousarray(m[..., 0]) for m in IMAGES]
 ANCHORS = np.float32(np.random.default_rng(3).random((700, 2)) * 0.5)
 ANCHORS = np.concatenate([ANCHORS, ANCHORS + np.float32(0.3)], 1).ravel().tolist()
 POLYGONS = [np.int32([[0, 0, 3], [1, 3, 6], [0, 6, 9]]), np.int32([[2, 1, 4]])]
@@ -28,7 +29,19 @@ MASKS = [np.int32(RNG.random((30, 40)) < 0.1), np.int32(np.zeros((3, 4)))]
 BYTES = [lz4_block(SENTENCE), np.frombuffer(BLOCK, np.uint8)]
 CHUNKS = [lz4_block(bytes([k, 2]) * 125) for k in range(20)]
 
+MANY = [np.float32(np.random.default_rng(n).random((n, 4)) * 30) for n in (700, 0, 65)]
+MANY = [np.concatenate([b[:, :2], b[:, :2] + b[:, 2:]], 1) for b in MANY]
+SCORES = [np.float32(np.random.default_rng(n).integers(-3, 40, len(b)) / 40) for n, b in enumerate(MANY)]
+CLASSES = [np.random.default_rng(n).random((len(b), 3)).astype(np.float32) for n, b in enumerate(MANY)]
+NAMES = [np.int64(np.arange(len(b)) % 3) for b in MANY]
+
 CALLS = {
+    "nms": ([MANY, SCORES], {"iou_threshold": 0.2}),
+    "nms_labels": ([MANY, SCORES, NAMES], {"score_threshold": 0.1, "max_detections": 40}),
+    "nms_classes": ([MANY, CLASSES], {"iou_type": "giou", "score_threshold": 0.3, "bbox_layout": "xywh"}),
+    "nms_mask": ([MANY, CLASSES], {"iou_type": "diou", "bbox_layout": "cxcywh", "output_mask": True}),
+    "nms_soft": ([MANY, SCORES, NAMES], {"soft": "gaussian", "score_threshold": 0.1}),
+    "nms_soft_mask": ([[c[:90] for c in MANY], [c[:90] for c in CLASSES]], {"soft": "linear", "output_mask": True}),
     "box_encoder": ([BOXES, LABELS], {"anchors": ANCHORS}),
     "box_encoder_offsets": ([BOXES, LABELS], {"anchors": ANCHORS, "offset": True, "scale": 3.0, "criteria": 0.2}),
     "random_bbox_crop": (
@@ -57,12 +70,25 @@ CALLS = {
         {"shape": [125], "dtype": "int16", "chunk_sizes": [len(c) for c in CHUNKS]},
     ),
 }
+CALLS |= {
+    "label_rows": ([[m % 3 for m in IMAGES_OF_ONE]], {"statistics": True, "min_size": 2}),
+    "label_values": ([[m % 3 for m in IMAGES_OF_ONE]], {"statistics": True, "by_value": True, "connectivity": 4}),
+    "min_area_rect": ([CORNERS], {}),
+    "find_homography": ([CORNERS, [c + c[::-1] for c in CORNERS]], {}),
+    "draw_boxes_names": (
+        [IMAGES, [b * 30 for b in BOXES], LABELS],
+        {"names": ["a", "bc"], "thickness": 3, "fill_opacity": 0.5, "color": [9, 90, 255, 255, 0, 0]},
+    ),
+    "box_blur_regions": ([IMAGES, [b * 30 for b in BOXES]], {"window_size": [9]}),
+}
 SEEDED = {"random_bbox_crop", "ssd_random_crop", "random_crop_generator", "roi_random_crop"}
 
 
 def call(name, inputs, arguments, moved=lambda b: b, **more):
     """All outputs as arrays, or the error as text."""
-    operator = name if name in _core.operators(True) else name.rsplit("_", 1)[0]
+    operator = name
+    while operator not in _core.operators(True):
+        operator = operator.rpartition("_")[0]
     function = _core.operator_function(operator)
     batches = [moved(penstock.batch([np.asarray(v) for v in x])) for x in inputs]
     if _core.operator_schema(operator)["random"]:

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "families/team/kernels/overlap.h"
 #include "operator/operator.h"
 #include "operator/stored.h"
 
@@ -39,6 +40,8 @@ class BoxLayout {
   }
   int dims() const { return dims_; }
   const std::string& name() const { return name_; }
+  // For a GPU, of two axes.
+  BoxForm form() const { return {{start_[0], start_[1]}, {second_[0], second_[1]}, extents_, centered_}; }
   BoxExtent read(const float* row) const {
     BoxExtent b;
     for (int a = 0; a < dims_; ++a) {
