@@ -34,6 +34,80 @@ from penstock.operators.python_function import dl_tensor_python_function as dl_t
 from penstock.sources.external import external_source as external_source
 
 @overload
+def adaptive_threshold(
+    input: Kind,
+    /,
+    *,
+    block_size: int | PerSample = 3,
+    offset: float | PerSample = 0.0,
+    max_value: float | PerSample = 255.0,
+    method: str = 'mean',
+    mode: str = 'binary',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Tells which elements are larger than the mean around them less an offset.
+
+    The mean of a square around each element, of one channel, is rounded to an integer; the
+    border repeats the edge. An offset that is not whole is rounded up, with "binary_inv" down,
+    as in OpenCV's adaptiveThreshold. With "gaussian" a mean that is next to the middle between
+    two integers may be rounded to the other one than OpenCV's, whose sums have another order.
+    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types:
+    uint8.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        block_size (int, or one per sample, default 3): Height and width of the square: odd,
+            from 3 to 255.
+        offset (float, or one per sample, default 0.0): Subtracted from the mean; OpenCV calls
+            it C.
+        max_value (float, or one per sample, default 255.0): What elements become that are
+            larger, with "binary_inv" the others; all else becomes 0.
+        method (str, default 'mean'): "mean": all elements of the square count alike;
+            "gaussian": by a Gaussian with the deviation ((block_size - 1) / 2 - 1) * 0.3 + 0.8,
+            up to 7 elements by fixed weights of small fractions.
+        mode (str, default 'binary'): "binary" or "binary_inv".
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.adaptive_threshold(np.uint8([[10, 10, 40, 10, 10]]), block_size=3).tolist()
+        [[0, 0, 255, 0, 0]]
+    """
+    ...
+
+@overload
+def adaptive_threshold(
+    input: Data,
+    /,
+    *,
+    block_size: int | PerSample = 3,
+    offset: float | PerSample = 0.0,
+    max_value: float | PerSample = 255.0,
+    method: str = 'mean',
+    mode: str = 'binary',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def adjust_gamma(
     input: Kind,
     /,
@@ -779,6 +853,78 @@ def bbox_rotate(
 ) -> Any: ...
 
 @overload
+def bilateral_filter(
+    input: Kind,
+    /,
+    *,
+    diameter: int | PerSample = 0,
+    sigma_color: float | PerSample = 1.0,
+    sigma_space: float | PerSample = 1.0,
+    border_mode: str = 'reflect_101',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Smooths an image and keeps its edges.
+
+    Each pixel becomes the mean of its neighbors in a circle (C. Tomasi and R. Manduchi, 1998),
+    which count by exp(-distance^2 / (2 sigma_space^2)) * exp(-difference^2 / (2
+    sigma_color^2)), where the difference of two pixels is the sum of those of their channels,
+    as in OpenCV's bilateralFilter. Sums are in float32. Images have one or three channels.
+    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types:
+    integers of 8 and 16 bits, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        diameter (int, or one per sample, default 0): Of the circle of neighbors, at most 255;
+            an even one counts as the next odd one. 0: 2 * round(1.5 * sigma_space) + 1, at
+            least 3.
+        sigma_color (float, or one per sample, default 1.0): Standard deviation of the
+            difference, in units of the image: larger ones blur stronger edges.
+        sigma_space (float, or one per sample, default 1.0): Standard deviation of the distance,
+            in pixels.
+        border_mode (str, default 'reflect_101'): The area outside the image: "reflect_101",
+            "reflect", "replicate", "wrap", or "constant": zeros.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.uint8([[10, 12, 10, 200, 202, 200]])
+        >>> fn.bilateral_filter(image, diameter=3, sigma_color=20, sigma_space=2).tolist()
+        [[11, 11, 10, 200, 201, 201]]
+    """
+    ...
+
+@overload
+def bilateral_filter(
+    input: Data,
+    /,
+    *,
+    diameter: int | PerSample = 0,
+    sigma_color: float | PerSample = 1.0,
+    sigma_space: float | PerSample = 1.0,
+    border_mode: str = 'reflect_101',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def biquad(
     input: Kind,
     /,
@@ -1305,6 +1451,61 @@ def cat(
 ) -> Any: ...
 
 @overload
+def channel_reorder(
+    input: Kind,
+    /,
+    *,
+    order: int | Sequence[int] | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Puts the channels of images in another order.
+
+    Channel k of the result is channel order[k] of the input; a channel may come several times,
+    or not at all. Layouts: any with C; without a layout the last axis has the channels. The
+    output keeps the layout. Types: all.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        order (Sequence[int], or one per sample, required): The numbers of the input's channels,
+            from 0, at most 64.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.channel_reorder(np.uint8([[[1, 2, 3]]]), order=[2, 1, 0]).tolist()
+        [[[3, 2, 1]]]
+    """
+    ...
+
+@overload
+def channel_reorder(
+    input: Data,
+    /,
+    *,
+    order: int | Sequence[int] | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def clahe(
     input: Kind,
     /,
@@ -1558,6 +1759,68 @@ def color_twist(
     saturation: float | PerSample = 1.0,
     dtype: DTypeLike | None = None,
     image_type: int | Color = 'rgb',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def composite(
+    foreground: Kind,
+    background: Data,
+    mask: Data,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Lays a foreground over a background where a mask is set.
+
+    out = background + (foreground - background) * alpha in float32; integers are rounded half
+    to even and saturated. alpha is mask / 255 for uint8, and the mask itself for bool, float16
+    and float32: 1 is the foreground, 0 the background. Shapes are broadcast as in NumPy: a mask
+    of one channel counts for all channels, and a background may be one number, or one for each
+    channel where channels are last. The result has the type of the foreground. Layouts: any.
+    Types: integers of 8 and 16 bits, float16, float32.
+
+    Args:
+        foreground (data): An array, a list of samples, a Tensor, a Batch, or a value of a
+            pipeline.
+        background (data): Like the first input.
+        mask (data): Like the first input.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> front, mask = np.uint8([[[200, 100, 0]]]), np.uint8([[[51]]])
+        >>> fn.composite(front, np.uint8([0, 0, 255]), mask).tolist()
+        [[[40, 20, 204]]]
+    """
+    ...
+
+@overload
+def composite(
+    foreground: Data,
+    background: Data,
+    mask: Data,
+    /,
+    *,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -2975,6 +3238,70 @@ def fade(
 ) -> Any: ...
 
 @overload
+def find_threshold(
+    input: Kind,
+    /,
+    *,
+    method: str = 'otsu',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Finds the threshold that divides the values of an image into two classes.
+
+    "otsu" takes the first value with the largest variance between the classes (N. Otsu, 1979),
+    "triangle" the value whose count is farthest below the line from the highest count to the
+    end of the longer slope (G. W. Zack, 1977), as OpenCV's threshold does with THRESH_OTSU and
+    THRESH_TRIANGLE. The result is float32, one number for an image, one for each frame; give it
+    to `threshold`. Images have one channel. Layouts: HW, HWC, CHW, each also with a leading F.
+    Types: uint8; with "otsu" also uint16.
+
+    Computes in float64: the variance between the classes, because float32 has too few digits to
+    tell near ones apart.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        method (str, default 'otsu'): "otsu" or "triangle".
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.uint8([[10, 12, 200], [11, 210, 205]])
+        >>> level = fn.find_threshold(image)
+        >>> level.item()
+        12.0
+        >>> fn.threshold(image, threshold=level).tolist()
+        [[0, 0, 255], [0, 255, 255]]
+    """
+    ...
+
+@overload
+def find_threshold(
+    input: Data,
+    /,
+    *,
+    method: str = 'otsu',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def flip(
     input: Kind,
     /,
@@ -3323,6 +3650,7 @@ def gaussian_blur(
     sigma: float | Sequence[float] | PerSample = [0.0],
     window_size: int | Sequence[int] | PerSample = [0],
     dtype: DTypeLike | None = None,
+    border_mode: str = 'reflect_101',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -3332,9 +3660,8 @@ def gaussian_blur(
     """Convolves images with a Gaussian along each axis except frames and channels.
 
     The filter is separable; its weights are computed in float64 and normalized, sums are in
-    float32. The border is mirrored without repeating the edge. Layouts: F first, C first or
-    last; without a layout all axes are convolved; at most three of them; the output keeps the
-    layout. Types: all.
+    float32. Layouts: F first, C first or last; without a layout all axes are convolved; at most
+    three of them; the output keeps the layout. Types: all.
 
     Computes in float64: the positions of windows, once for each row and column of a tile,
     because float32 has too few digits for positions in large images.
@@ -3348,6 +3675,8 @@ def gaussian_blur(
             of the window, one value or one per axis. An even number becomes the next odd one,
             with a warning. 0: 2 * ceil(3 * sigma) + 1.
         dtype (dtype): Type of the result; default: the input's.
+        border_mode (str, default 'reflect_101'): The area outside the image: "reflect_101"
+            (mirrored without repeating the edge), "reflect", "replicate", or "constant": zeros.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -3376,6 +3705,7 @@ def gaussian_blur(
     sigma: float | Sequence[float] | PerSample = [0.0],
     window_size: int | Sequence[int] | PerSample = [0],
     dtype: DTypeLike | None = None,
+    border_mode: str = 'reflect_101',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -4110,6 +4440,80 @@ def jitter(
 ) -> Any: ...
 
 @overload
+def joint_bilateral_filter(
+    data: Kind,
+    guide: Data,
+    /,
+    *,
+    diameter: int | PerSample = 0,
+    sigma_color: float | PerSample = 1.0,
+    sigma_space: float | PerSample = 1.0,
+    border_mode: str = 'reflect_101',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Smooths an image and keeps the edges of another one, the guide.
+
+    As `bilateral_filter`, but the difference of two pixels is that of the guide: a depth map, a
+    mask or flow gets the edges of its picture (G. Petschnigg and others, 2004). The guide has
+    the height, the width, the frames and the type of the image, and one or three channels, as
+    the image has. Layouts of both: HW, HWC, CHW, each also with a leading F; the output keeps
+    that of the image. Types: integers of 8 and 16 bits, float16, float32.
+
+    Args:
+        data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        guide (data): Like the first input.
+        diameter (int, or one per sample, default 0): Of the circle of neighbors, at most 255;
+            an even one counts as the next odd one. 0: 2 * round(1.5 * sigma_space) + 1, at
+            least 3.
+        sigma_color (float, or one per sample, default 1.0): Standard deviation of the
+            difference, in units of the image: larger ones blur stronger edges.
+        sigma_space (float, or one per sample, default 1.0): Standard deviation of the distance,
+            in pixels.
+        border_mode (str, default 'reflect_101'): The area outside the image: "reflect_101",
+            "reflect", "replicate", "wrap", or "constant": zeros.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> depth, picture = np.zeros((48, 64), np.uint8), np.zeros((48, 64, 3), np.uint8)
+        >>> fn.joint_bilateral_filter(depth, picture, diameter=9, sigma_color=20, sigma_space=5).shape
+        (48, 64)
+    """
+    ...
+
+@overload
+def joint_bilateral_filter(
+    data: Data,
+    guide: Data,
+    /,
+    *,
+    diameter: int | PerSample = 0,
+    sigma_color: float | PerSample = 1.0,
+    sigma_space: float | PerSample = 1.0,
+    border_mode: str = 'reflect_101',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def jpeg_compression_distortion(
     input: Kind,
     /,
@@ -4173,6 +4577,7 @@ def laplacian(
     scale: float | Sequence[float] | PerSample = [1.0],
     normalized_kernel: bool = False,
     dtype: DTypeLike | None = None,
+    border_mode: str = 'reflect_101',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -4182,15 +4587,15 @@ def laplacian(
     """Computes the sum of the second derivatives along each axis except frames and channels.
 
     The derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by
-    binomial windows along this axis and the others. The border is mirrored without repeating
-    the edge. Sums are in float32, in float64 for 32-bit and 64-bit integers and float64.
-    Layouts: F first, C first or last; without a layout all axes, at most three; the output
-    keeps the layout. Types: all.
+    binomial windows along this axis and the others. Sums are in float32, in float64 for 32-bit
+    and 64-bit integers and float64. Layouts: F first, C first or last; without a layout all
+    axes, at most three; the output keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         window_size (Sequence[int], or one per sample or frame, default [3]): Size of the
-            derivative's window: odd, from 3 to 31, one value or one per axis.
+            derivative's window: odd, from 3 to 31, one value or one per axis. 1: [1, -2, 1]
+            without smoothing, as OpenCV's Laplacian has by default.
         smoothing_size (Sequence[int], or one per sample or frame, default []): Size of the
             window that smooths a derivative along the other axes: odd, from 1 (no smoothing) to
             31, one value or one per axis; default: the window_size of the derivative.
@@ -4199,6 +4604,9 @@ def laplacian(
         normalized_kernel (bool, default False): Scale each derivative by a power of two, so
             that the result does not grow with the windows; not with scale.
         dtype (dtype): Type of the result: float32, or the input's type, which is the default.
+        border_mode (str, default 'reflect_101'): The area outside the image: "reflect_101"
+            (mirrored without repeating the edge), "reflect", "replicate", "wrap", or
+            "constant": zeros.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -4229,6 +4637,7 @@ def laplacian(
     scale: float | Sequence[float] | PerSample = [1.0],
     normalized_kernel: bool = False,
     dtype: DTypeLike | None = None,
+    border_mode: str = 'reflect_101',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -4614,6 +5023,132 @@ def mfcc(
     n_mfcc: int = 20,
     lifter: float = 0.0,
     normalize: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def min_max_loc(
+    input: Kind,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Kind, Kind, Kind, Kind]:
+    """Finds the least and the greatest element of an image, and where they are.
+
+    Returns four results: the least element, the greatest one, the place (x, y) of each. Of
+    equal elements the first in the order of rows counts, as in OpenCV's minMaxLoc. NaN is
+    ignored; of an image that has nothing else, the values are its first element and the places
+    (-1, -1). Values have the type of the image, places are int32; each frame has its own.
+    Images have one channel. Layouts: HW, HWC, CHW, each also with a leading F. Types: all.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> least, most, low, high = fn.min_max_loc(np.uint8([[5, 9, 2], [9, 2, 7]]))
+        >>> least.item(), most.item(), low.tolist(), high.tolist()
+        (2, 9, [2, 0], [1, 0])
+    """
+    ...
+
+@overload
+def min_max_loc(
+    input: Data,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any, Any, Any]: ...
+
+@overload
+def morphology(
+    input: Kind,
+    /,
+    *,
+    operation: str = 'open',
+    mask_size: int | Sequence[int] | PerSample = [3, 3],
+    anchor: int | Sequence[int] | PerSample = [-1, -1],
+    iterations: int = 1,
+    border_mode: str = 'constant',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Opens or closes images, or computes a difference of such images, channel by channel.
+
+    The operator works as OpenCV's morphologyEx does, with a rectangle; `erode` and `dilate` are
+    its parts, which also take masks of hundreds of elements. Differences are limited to the
+    range of the type. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the
+    layout. Types: all for "open" and "close"; not 64-bit integers for the others.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        operation (str, default 'open'): "open": erode, then dilate. "close": dilate, then
+            erode. "gradient": the dilated image less the eroded one. "tophat": the image less
+            the opened one. "blackhat": the closed image less the image.
+        mask_size (Sequence[int], or one per sample or frame, default [3, 3]): (width, height)
+            of the rectangle.
+        anchor (Sequence[int], or one per sample or frame, default [-1, -1]): (x, y) of the
+            element of the rectangle that lies over the output's element; -1: the middle.
+        iterations (int, default 1): Number of repetitions.
+        border_mode (str, default 'constant'): The area outside the image. "constant": it is
+            ignored; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.morphology(np.uint8([[0, 9, 0, 9, 9, 9]]), operation="open", mask_size=[3, 1]).tolist()
+        [[0, 0, 0, 9, 9, 9]]
+    """
+    ...
+
+@overload
+def morphology(
+    input: Data,
+    /,
+    *,
+    operation: str = 'open',
+    mask_size: int | Sequence[int] | PerSample = [3, 3],
+    anchor: int | Sequence[int] | PerSample = [-1, -1],
+    iterations: int = 1,
+    border_mode: str = 'constant',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -7767,6 +8302,73 @@ def stack(
     *inputs: Data,
     axis: int = 0,
     axis_name: str | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def threshold(
+    input: Kind,
+    /,
+    *,
+    threshold: float | PerSample,
+    max_value: float | PerSample = 255.0,
+    mode: str = 'binary',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Replaces the values on one side of a threshold.
+
+    A value lies above if it is larger than the threshold, which integers compare with after
+    rounding it down, as OpenCV's threshold does. NaN lies below. `find_threshold` chooses a
+    threshold by Otsu's method or the triangle's. Shapes and layouts: any; the output keeps
+    both. Types: integers of 8 and 16 bits, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        threshold (float, or one per sample or frame, required): The largest value that does not
+            lie above.
+        max_value (float, or one per sample or frame, default 255.0): The value that "binary"
+            and "binary_inv" write.
+        mode (str, default 'binary'): What values become: "binary": max_value above, else 0.
+            "binary_inv": 0 above, else max_value. "trunc": the threshold above, else the value.
+            "tozero": the value above, else 0. "tozero_inv": 0 above, else the value.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.threshold(np.uint8([99, 100, 101]), threshold=100).tolist()
+        [0, 0, 255]
+        >>> fn.threshold(np.uint8([99, 100, 101]), threshold=100, mode="tozero").tolist()
+        [0, 0, 101]
+    """
+    ...
+
+@overload
+def threshold(
+    input: Data,
+    /,
+    *,
+    threshold: float | PerSample,
+    max_value: float | PerSample = 255.0,
+    mode: str = 'binary',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
