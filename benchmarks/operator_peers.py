@@ -317,6 +317,7 @@ def windows():
 
     peer("elastic_transform", elastic, "another generator")
     peer("canny", lambda x: cv2.Canny(x, 50, 150))
+    peer("laplacian 1", lambda x: cv2.Laplacian(x, cv2.CV_32F, ksize=1))
     for side in (3, 7):
         depth = lambda x: cv2.CV_16S if x.dtype == np.uint8 else cv2.CV_32F
         peer(f"sobel {side}", lambda x, n=side: cv2.Sobel(x, depth(x), 1, 0, ksize=n))
@@ -328,6 +329,31 @@ def windows():
     for name, side in (("dilate", 3), ("erode", 9), ("dilate", 31)):
         mask = np.ones((side, side), np.uint8)
         peer(f"{name} {side}", lambda x, call=getattr(cv2, name), mask=mask: call(x, mask))
+    for name, side in (("open", 3), ("close", 9), ("gradient", 3), ("tophat", 9)):
+        operation, mask = getattr(cv2, f"MORPH_{name.upper()}"), np.ones((side, side), np.uint8)
+        peer(f"morphology {name} {side}", lambda x, o=operation, mask=mask: cv2.morphologyEx(x, o, mask))
+    for name in ("bilateral_filter", "bilateral_filter color"):
+        peer(name, lambda x: cv2.bilateralFilter(x, 9, 30.0, 4.0))
+
+
+def levels():
+    for mode, kind in (("binary", cv2.THRESH_BINARY), ("tozero", cv2.THRESH_TOZERO)):
+        peer(f"threshold {mode}", lambda x, kind=kind: cv2.threshold(x, 127, 255, kind))
+    for method, kind in (("otsu", cv2.THRESH_OTSU), ("triangle", cv2.THRESH_TRIANGLE)):
+        peer(f"find_threshold {method}", lambda x, kind=kind: cv2.threshold(x, 0, 255, kind), "also divides the image")
+    for method, kind in (("mean", cv2.ADAPTIVE_THRESH_MEAN_C), ("gaussian", cv2.ADAPTIVE_THRESH_GAUSSIAN_C)):
+        call = lambda x, kind=kind: cv2.adaptiveThreshold(x, 255, kind, cv2.THRESH_BINARY, 11, 2)
+        peer(f"adaptive_threshold {method}", call)
+    over = lambda a, b, m: b + (a - b.astype(np.float32)) * (m * np.float32(1 / 255 if m.dtype == np.uint8 else 1))
+    numpy_peer("composite", lambda a, b, m: over(a, b, m).astype(a.dtype))
+    peer("min_max_loc", cv2.minMaxLoc)
+
+    def mixed(x):
+        out = np.empty_like(x)
+        cv2.mixChannels([x], [out], [2, 0, 0, 1, 1, 2])
+        return out
+
+    peer("channel_reorder", mixed)
 
 
 def sums():
@@ -469,5 +495,5 @@ def combined(a, b):
     return np.column_stack([a[:, :2] @ b[:, :2], a[:, :2] @ b[:, 2] + a[:, 2]])
 
 
-for part in (signs, resampling, moves, values, noises, windows, sums, signals, made, drawings):
+for part in (signs, resampling, moves, values, noises, windows, levels, sums, signals, made, drawings):
     part()

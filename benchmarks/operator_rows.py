@@ -291,7 +291,7 @@ def windows():
     row("adjust_sharpness", "image", TWO, lambda f, x: f.fn.adjust_sharpness(x, sharpness_factor=1.5))
     for side in (3, 15):
         row(f"box_blur {side}", "image", TWO, lambda f, x, n=side: f.fn.box_blur(x, window_size=[n, n]))
-    for side in (3, 7):
+    for side in (1, 3, 7):
         row(
             f"laplacian {side}",
             "image",
@@ -310,6 +310,28 @@ def windows():
     for name, side in (("dilate", 3), ("erode", 9), ("dilate", 31)):
         call = lambda f, x, name=name, n=side: getattr(f.fn, name)(x, mask_size=[n, n])
         row(f"{name} {side}", "image", ALL if side < 31 else TWO, call)
+    for name, side in (("open", 3), ("close", 9), ("gradient", 3), ("tophat", 9)):
+        call = lambda f, x, name=name, n=side: f.fn.morphology(x, operation=name, mask_size=[n, n])
+        row(f"morphology {name} {side}", "image", TWO, call)
+    smooth = {"diameter": 9, "sigma_color": 30.0, "sigma_space": 4.0}
+    row("bilateral_filter", "gray", TWO, lambda f, x: f.fn.bilateral_filter(x, **smooth))
+    row("bilateral_filter color", "image", TWO, lambda f, x: f.fn.bilateral_filter(x, **smooth))
+    row("joint_bilateral_filter", "gray image", BYTES, lambda f, x, g: f.fn.joint_bilateral_filter(x, g, **smooth))
+
+
+def levels():
+    """Thresholds, and what chooses elements or channels."""
+    call = lambda f, x, mode: f.fn.threshold(x, threshold=127, mode=mode)
+    for mode in ("binary", "tozero"):
+        row(f"threshold {mode}", "image", ALL, lambda f, x, mode=mode: call(f, x, mode))
+    row("find_threshold otsu", "gray", INTEGERS, lambda f, x: f.fn.find_threshold(x))
+    row("find_threshold triangle", "gray", BYTES, lambda f, x: f.fn.find_threshold(x, method="triangle"))
+    for method, side in (("mean", 11), ("gaussian", 11)):
+        call_adaptive = lambda f, x, m=method, n=side: f.fn.adaptive_threshold(x, method=m, block_size=n, offset=2)
+        row(f"adaptive_threshold {method}", "gray", BYTES, call_adaptive)
+    row("composite", "image image' gray", TWO, lambda f, a, b, m: f.fn.composite(a, b, m))
+    row("min_max_loc", "gray", ALL, lambda f, x: f.fn.min_max_loc(x))
+    row("channel_reorder", "image", TWO, lambda f, x: f.fn.channel_reorder(x, order=[2, 0, 1]))
 
 
 def sums():
@@ -437,7 +459,7 @@ def prepared(row, f, batches):
     return made.run
 
 
-for part in (signs, functions, resampling, moves, values, placed, windows, sums, signals, annotations, made):
+for part in (signs, functions, resampling, moves, values, placed, windows, levels, sums, signals, annotations, made):
     part()
 
 FILES = "reads or writes files: benchmarks/run.py, containers.py, remote.py and direct_storage.py"

@@ -85,7 +85,7 @@ def sequences(pick, layout, dtype):
 
 def test_the_same_arguments_as_dali():
     facts = json.loads((Path(__file__).parent / "dali_arguments.json").read_text())
-    for name in _core.operators():
+    for name in set(_core.operators()) - {"morphology", "threshold"}:  # which DALI does not have
         theirs = facts.get(DALIS_NAMES.get(name, name), {"arguments": {}})["arguments"]
         assert {a for a, v in theirs.items() if v.get("per_frame")} == MARKED.get(name, set()), name
 

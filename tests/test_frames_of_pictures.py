@@ -34,6 +34,14 @@ CASES = {
         "mask_size": lambda rng, n: np.int32(rng.integers(1, 5, (n, 2))),
         "anchor": lambda rng, n: np.int32(rng.integers(-1, 1, (n, 2))),
     },
+    "morphology": {
+        "mask_size": lambda rng, n: np.int32(rng.integers(1, 5, (n, 2))),
+        "anchor": lambda rng, n: np.int32(rng.integers(-1, 1, (n, 2))),
+    },
+    "threshold": {
+        "threshold": lambda rng, n: np.float32(rng.uniform(0, 255, n)),
+        "max_value": lambda rng, n: np.float32(rng.uniform(0, 255, n)),
+    },
     "warp_perspective": {"matrix": perspective},
     "debayer": {"blue_position": lambda rng, n: np.int32(rng.integers(0, 2, (n, 2)))},
     "correlate": {"anchor": lambda rng, n: np.int32(rng.integers(0, 3, (n, 2)))},
@@ -61,6 +69,8 @@ def test_a_sequence_is_its_frames(operator, seed):
     values = {name: [CASES[operator][name](rng, len(x)) for x in xs] for name in names}
     others = [penstock.batch([rng.normal(0, 1, (3, 3)).astype(np.float32)] * 3)] if operator == "correlate" else []
     more = {"blue_position": [0, 1]} if operator == "debayer" and not names else {}
+    if operator == "threshold" and "threshold" not in names:
+        more = {"threshold": 100.0}
     got = getattr(fn, operator)(
         penstock.batch(xs, layout="FHWC"),
         *others,

@@ -3,15 +3,6 @@
 
 namespace penstock {
 
-struct DilateRule : ImageRule {
-  PENSTOCK_PIXEL(
-      template <class T> PENSTOCK_HD static T identity() {
-        return least_value<T>();
-      } template <class T> PENSTOCK_HD static T combine(T a, T b) {
-        return a < b ? b : a;
-      } PENSTOCK_HD static uint32_t combine_pairs(uint32_t a, uint32_t b) { return greater_pairs(a, b); });
-};
-
 struct Dilate : Morphology {
   static Schema<Dilate> schema() {
     return Schema<Dilate>("dilate",

@@ -3,15 +3,6 @@
 
 namespace penstock {
 
-struct ErodeRule : ImageRule {
-  PENSTOCK_PIXEL(
-      template <class T> PENSTOCK_HD static T identity() {
-        return greatest_value<T>();
-      } template <class T> PENSTOCK_HD static T combine(T a, T b) {
-        return b < a ? b : a;
-      } PENSTOCK_HD static uint32_t combine_pairs(uint32_t a, uint32_t b) { return lesser_pairs(a, b); });
-};
-
 struct Erode : Morphology {
   static Schema<Erode> schema() {
     return Schema<Erode>("erode",

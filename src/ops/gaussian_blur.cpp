@@ -9,18 +9,18 @@ struct GaussianBlur : ConvolutionOperator {
   PerFrame<std::vector<float>> sigma = std::vector<float>{0.0f};
   PerFrame<std::vector<int64_t>> window_size = std::vector<int64_t>{0};
   DType dtype = DType::none;
+  std::string border_mode = "reflect_101";
 
   static Schema<GaussianBlur> schema() {
     using Op = GaussianBlur;
-    return Schema<Op>(
-               "gaussian_blur",
-               "Convolves images with a Gaussian along each axis except frames and channels.\n\nThe filter is "
-               "separable; its weights are computed in float64 and normalized, sums are in float32. The border is "
-               "mirrored without repeating the edge. Layouts: F first, C first or last; without a layout all axes are "
-               "convolved; at most three of them; the output keeps the layout. Types: all.\n\n"
-               "Example:\n"
-               ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
-               ">>> result = fn.gaussian_blur(image, sigma=1.5)")
+    return Schema<Op>("gaussian_blur",
+                      "Convolves images with a Gaussian along each axis except frames and channels.\n\nThe filter is "
+                      "separable; its weights are computed in float64 and normalized, sums are in float32. Layouts: F "
+                      "first, C first or last; without a layout all axes are "
+                      "convolved; at most three of them; the output keeps the layout. Types: all.\n\n"
+                      "Example:\n"
+                      ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
+                      ">>> result = fn.gaussian_blur(image, sigma=1.5)")
         .arg("sigma", &Op::sigma,
              "Standard deviation in samples, one value or one per axis, outermost first. 0: computed from the window, "
              "((window - 1) / 2 - 1) * 0.3 + 0.8.")
@@ -28,11 +28,22 @@ struct GaussianBlur : ConvolutionOperator {
              "Number of samples of the window, one value or one per axis. An even number becomes the next odd one, "
              "with a warning. 0: 2 * ceil(3 * sigma) + 1.")
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
+        .arg("border_mode", &Op::border_mode,
+             "The area outside the image: \"reflect_101\" (mirrored without repeating the edge), \"reflect\", "
+             "\"replicate\", or \"constant\": zeros.")
         .reads_images()
         .float64(
             "the positions of windows, once for each row and column of a tile, because float32 has too few digits"
             " for positions in large images")
         .oracle("dali, opencv");
+  }
+  void ready() override {
+    using Border = AxisFilter::Border;
+    const int border = image_border("border_mode", border_mode);
+    if (border == kBorderWrap)  // a filter reads samples that are next to each other
+      bad_argument("border_mode \"wrap\" is that of box_blur and correlate alone");
+    constexpr Border kBorders[] = {Border::cut, Border::clamp, Border::reflect_101, Border::reflect_1001};
+    border_ = kBorders[border];  // weights of a window that are cut off add nothing
   }
   void check(std::span<const ValueType> in) override {
     if (!sigma.given() && !window_size.given()) bad_argument("sigma or window_size must be given");
@@ -103,7 +114,7 @@ struct GaussianBlur : ConvolutionOperator {
       f.kind = FilterKind::window;
       f.window.assign(weight, weight + w.sizes[i]);
       if (!w.same) weight += w.sizes[i];
-      f.border = AxisFilter::Border::reflect_101;
+      f.border = border_;
       f.antialias = false;
       f.out = p.extent(w.first + i);
       f.hi = static_cast<double>(f.out);
@@ -111,6 +122,9 @@ struct GaussianBlur : ConvolutionOperator {
     }
   }
   int64_t out_extent(const SampleContext&, char, int64_t in) const override { return in; }
+
+ private:
+  AxisFilter::Border border_ = AxisFilter::Border::reflect_101;
 };
 PENSTOCK_OPERATOR(GaussianBlur);
 

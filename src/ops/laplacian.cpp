@@ -8,6 +8,7 @@ struct Laplacian : WholeOperator {
   PerFrame<std::vector<float>> scale = std::vector<float>{1.0f};
   bool normalized_kernel = false;
   DType dtype = DType::none;
+  std::string border_mode = "reflect_101";
   static constexpr int64_t kMost = 31;  // elements of a window along an axis
 
   static Schema<Laplacian> schema() {
@@ -15,15 +16,16 @@ struct Laplacian : WholeOperator {
     return Schema<Op>("laplacian",
                       "Computes the sum of the second derivatives along each axis except frames and channels.\n\nThe "
                       "derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by binomial "
-                      "windows along this axis and the others. The border is mirrored without repeating the edge. Sums "
-                      "are in float32, in float64 for 32-bit and 64-bit integers and float64. Layouts: F first, C "
+                      "windows along this axis and the others. Sums are in float32, in float64 for 32-bit and 64-bit "
+                      "integers and float64. Layouts: F first, C "
                       "first or last; without a layout all axes, at most three; "
                       "the output keeps the layout. Types: all.\n\n"
                       "Example:\n"
                       ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
                       ">>> result = fn.laplacian(image, window_size=5)")
         .arg("window_size", &Op::window_size,
-             "Size of the derivative's window: odd, from 3 to 31, one value or one per axis.")
+             "Size of the derivative's window: odd, from 3 to 31, one value or one per axis. 1: [1, -2, 1] without "
+             "smoothing, as OpenCV's Laplacian has by default.")
         .arg("smoothing_size", &Op::smoothing_size,
              "Size of the window that smooths a derivative along the other axes: odd, from 1 (no smoothing) to 31, "
              "one value or one per axis; default: the window_size of the derivative.")
@@ -32,11 +34,15 @@ struct Laplacian : WholeOperator {
              "Scale each derivative by a power of two, so that the result does not grow with the windows; not with "
              "scale.")
         .arg("dtype", &Op::dtype, "Type of the result: float32, or the input's type, which is the default.")
+        .arg("border_mode", &Op::border_mode,
+             "The area outside the image: \"reflect_101\" (mirrored without repeating the edge), \"reflect\", "
+             "\"replicate\", \"wrap\", or \"constant\": zeros.")
         .reads_images()
         .keeps_positions()
         .oracle("dali, opencv");
   }
   void ready() override {
+    border_ = image_border("border_mode", border_mode);
     if (normalized_kernel && scale.given()) bad_argument("normalized_kernel and scale are mutually exclusive");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
@@ -57,7 +63,7 @@ struct Laplacian : WholeOperator {
       const auto [first, axes] = convolved_axes(from.layout, from.shape.size());
       CorrelationRule::Coef c{};
       c.in = c.out = convolved_extents(from.shape, first, axes);
-      c.border = kBorderReflect101;
+      c.border = border_;
       const auto weights = kernel({s.index, f}, axes, c.window);
       for (int i = 0; i < 3; ++i) c.anchor[i] = c.window[i] / 2;
       correlate(from, into, c, to, image_table(weights));
@@ -90,9 +96,9 @@ struct Laplacian : WholeOperator {
     std::vector<double> parts[3][3];
     for (int i = 0; i < axes; ++i) {
       const int64_t size = of(sizes, "window_size", i);
-      if (size < 3 || size > kMost || size % 2 == 0)
-        bad_argument("window_size must be odd, 3 to {}, got {}", kMost, size);
-      int64_t bits = size - axes - 2;
+      if (size < 1 || size > kMost || size % 2 == 0)
+        bad_argument("window_size must be odd, 1 to {}, got {}", kMost, size);
+      int64_t bits = std::max<int64_t>(size, 3) - axes - 2;
       for (int k = 0; k < axes; ++k) {
         const int64_t smooth = smooths.empty() ? size : of(smooths, "smoothing_size", k);
         if (smooth < 1 || smooth > kMost || smooth % 2 == 0)
@@ -121,6 +127,7 @@ struct Laplacian : WholeOperator {
     std::copy_n(most, 3, window);
     return {sum.begin(), sum.end()};
   }
+  int border_ = kBorderReflect101;
 };
 PENSTOCK_OPERATOR(Laplacian);
 

@@ -136,9 +136,10 @@ class Compiler {
     return to.value;
   }
 
-  // For three operands the first one is a condition: whether it is not 0, even if the compute type cannot hold it.
-  int operand_in(int value, size_t k, size_t operands, DType result, Lane lane) {
-    if (operands == 3 && k == 0) return cast_in(value, DType::bool_, lane);
+  // Where an operator of three operands computes in all types, the first one is a condition: whether it is not 0, even
+  // if the compute type cannot hold it. Others are arithmetic in float32.
+  int operand_in(int value, size_t k, size_t operands, bool all_types, DType result, Lane lane) {
+    if (operands == 3 && all_types && k == 0) return cast_in(value, DType::bool_, lane);
     if (operands == 3 && types_[value].dtype == DType::uint64 && lane == Lane::i64) return cast_in(value, result, lane);
     return value_in(value, lane);
   }
@@ -202,8 +203,10 @@ class Compiler {
         i.from[0] = home_[value];
         by_lane_[value].clear();
       } else {
+        const bool all_types = t.operands == 3 && node.op->coef_bytes(Lane::i32) > 0;
         for (size_t k = 0; k < node.operands.size(); ++k)
-          i.from[k] = operand_in(node.operands[k], k, static_cast<size_t>(t.operands), node.type.dtype, lane);
+          i.from[k] =
+              operand_in(node.operands[k], k, static_cast<size_t>(t.operands), all_types, node.type.dtype, lane);
       }
       i.value = new_value(lane);
       s_.code.push_back(i);

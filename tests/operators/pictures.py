@@ -64,7 +64,9 @@ def histogram(x, layout, num_bins=256, range=(0, 256)):
     return np.stack([count(k) for k in np.arange(num_bins)], -1)
 
 
-def laplacian(x, axes, window_size=3, smoothing_size=None, scale=1.0, normalized_kernel=False):
+def laplacian(
+    x, axes, window_size=3, smoothing_size=None, scale=1.0, normalized_kernel=False, border_mode="reflect_101"
+):
     listed = lambda v: [v] * len(axes) if np.ndim(v) == 0 else v * len(axes) if len(v) == 1 else v
     windows = listed(window_size)
     smooths = None if smoothing_size is None else listed(smoothing_size)
@@ -79,10 +81,10 @@ def laplacian(x, axes, window_size=3, smoothing_size=None, scale=1.0, normalized
     for i, (size, factor) in enumerate(zip(windows, listed(scale))):
         part, smoothing = x.astype(np.float64), smooths or [size] * len(axes)
         for k, axis in enumerate(axes):
-            w = np.convolve([1, -2, 1], binomial(size - 2)) if k == i else binomial(smoothing[k])
-            part = _slide(part, axis, w)
+            w = np.convolve([1, -2, 1], binomial(max(size - 2, 1))) if k == i else binomial(smoothing[k])
+            part = _slide(part, axis, w, BORDERS[border_mode])
         if normalized_kernel:
-            factor = 2.0 ** -(size + sum(smoothing) - smoothing[i] - len(axes) - 2)
+            factor = 2.0 ** -(max(size, 3) + sum(smoothing) - smoothing[i] - len(axes) - 2)
         total = total + factor * part
     return total
 
@@ -404,7 +406,8 @@ def draw_laplacian(draw):
     axes = of_axes(layout)
     odd = lambda low: st.integers(low, 3).map(lambda k: 2 * k + 1)
     sizes = lambda low: st.one_of(odd(low), st.lists(odd(low), min_size=len(axes), max_size=len(axes)))
-    arguments = some(draw, window_size=sizes(1), smoothing_size=sizes(0))
+    borders = ["constant", "replicate", "reflect", "reflect_101", "wrap"]
+    arguments = some(draw, window_size=sizes(0), smoothing_size=sizes(0), border_mode=st.sampled_from(borders))
     if draw(st.booleans()):
         arguments["normalized_kernel"] = True
     elif draw(st.booleans()):

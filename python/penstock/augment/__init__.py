@@ -32,6 +32,7 @@ from .policies import auto_augment, rand_augment, trivial_augment_wide
 from .rates import pitch_shift, resample, speed_perturbation, time_stretch
 from .spectrograms import deltas, frequency_masking, time_masking
 from .transmission import codec, reverberate, telephone
+from .window_crops import five_crop, ten_crop
 
 __all__ = [
     "add_noise",
@@ -45,6 +46,7 @@ __all__ = [
     "crop_near_mask",
     "cutmix",
     "deltas",
+    "five_crop",
     "frequency_masking",
     "gain",
     "gaussian_blur",
@@ -80,6 +82,7 @@ __all__ = [
     "some_of",
     "speed_perturbation",
     "telephone",
+    "ten_crop",
     "time_masking",
     "time_stretch",
     "trim_silence",

@@ -23,6 +23,7 @@ def gaussian(
     *,
     mean: float | PerSample = 0.0,
     stddev: float | PerSample = 1.0,
+    per_channel: bool = True,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -42,6 +43,8 @@ def gaussian(
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         mean (float, or one per sample, default 0.0): Mean of the noise.
         stddev (float, or one per sample, default 1.0): Standard deviation of the noise.
+        per_channel (bool, default True): False: all channels of a pixel get the same noise; the
+            layout must have C, or the last axis counts.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -69,6 +72,7 @@ def gaussian(
     *,
     mean: float | PerSample = 0.0,
     stddev: float | PerSample = 1.0,
+    per_channel: bool = True,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,

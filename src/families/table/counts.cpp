@@ -2,6 +2,7 @@
 #include "families/table/counts.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace penstock::table {
@@ -19,6 +20,18 @@ template <class F> void for_each_element(int64_t positions, int64_t channels, F&
   else all(channels);
 }
 
+// Counts of one channel, in four tables: eight bytes are one load.
+void count_plane(const uint8_t* in, int64_t n, int32_t* counts) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    uint64_t eight;
+    std::memcpy(&eight, in + i, sizeof eight);
+#pragma GCC unroll 8
+    for (int k = 0; k < 8; ++k) ++counts[k % 4 * 256 + (eight >> (8 * k) & 255)];
+  }
+  for (; i < n; ++i) ++counts[in[i]];
+}
+
 }  // namespace
 
 // Neighbors are counted apart: a count does not wait for the one before it.
@@ -30,9 +43,11 @@ void count_on_host(const uint8_t* in, const ImageRule::Extents& e, int64_t posit
     std::ranges::fill(counts, 0);
     const uint8_t* const from = in + image * positions * e.inner;
     int32_t* const first = counts.data();
-    for_each_element(positions, e.inner, [=, channels = e.inner](int64_t c, int64_t i, int64_t pixel) {
-      ++first[((pixel & (kApart - 1)) * channels + c) * 256 + from[i]];
-    });
+    if (e.inner == 1) count_plane(from, positions, first);
+    else
+      for_each_element(positions, e.inner, [=, channels = e.inner](int64_t c, int64_t i, int64_t pixel) {
+        ++first[((pixel & (kApart - 1)) * channels + c) * 256 + from[i]];
+      });
     for (int64_t c = 0; c < e.inner; ++c)
       for (int64_t v = 0; v < 256; ++v)
         for (int64_t k = 0; k < kApart; ++k)

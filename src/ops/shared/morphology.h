@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by dilate and erode.
+// Shared by dilate, erode and morphology.
 #pragma once
 #include "families/window/fold.h"
 
 namespace penstock {
+
+struct ErodeRule : ImageRule {
+  PENSTOCK_PIXEL(
+      template <class T> PENSTOCK_HD static T identity() {
+        return greatest_value<T>();
+      } template <class T> PENSTOCK_HD static T combine(T a, T b) {
+        return b < a ? b : a;
+      } PENSTOCK_HD static uint32_t combine_pairs(uint32_t a, uint32_t b) { return lesser_pairs(a, b); });
+};
+struct DilateRule : ImageRule {
+  PENSTOCK_PIXEL(
+      template <class T> PENSTOCK_HD static T identity() {
+        return least_value<T>();
+      } template <class T> PENSTOCK_HD static T combine(T a, T b) {
+        return a < b ? b : a;
+      } PENSTOCK_HD static uint32_t combine_pairs(uint32_t a, uint32_t b) { return greater_pairs(a, b); });
+};
 
 struct Morphology : ImageOperator {
   PerFrame<std::vector<int64_t>> mask_size = std::vector<int64_t>{3, 3}, anchor = std::vector<int64_t>{-1, -1};
@@ -11,7 +28,10 @@ struct Morphology : ImageOperator {
   std::string border_mode = "constant";
 
   void ready() override { border_ = image_border("border_mode", border_mode); }
-  template <class Rule> void fold(const SampleContext& s, const View& in, const View& out, SampleWork& to) const {
+  // `apart`: the result is not the only one of the operator. Then its kernel must have memory for the mask; a map in its
+  // place would run after all kernels.
+  template <class Rule>
+  void fold(const SampleContext& s, const View& in, const View& out, SampleWork& to, bool apart = false) const {
     const bool frames = mask_size.frames() || anchor.frames();
     each_frame(frames, in, out, [&](int64_t f, const View& from, const View& into) {
       const auto size = mask_size[SampleFrame{s.index, f}], at = anchor[SampleFrame{s.index, f}];
@@ -20,6 +40,9 @@ struct Morphology : ImageOperator {
       window::Window w{image_extents(from.shape, from.layout), 0, 0, 0, 0, border_};
       axis(size.front(), at.front(), w.width, w.x);
       axis(size.back(), at.back(), w.height, w.y);
+      if (apart && window::fold_tiles(w, from.dtype == DType::float16 ? sizeof(float) : size_of(from.dtype)).count == 0)
+        bad_argument("a mask of {} x {} elements with {} channels is too large: call fn.erode and fn.dilate", w.width,
+                     w.height, w.image.inner);
       window::fold_window<Rule>(from, into, w, to);
     });
   }
