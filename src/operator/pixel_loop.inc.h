@@ -4,12 +4,46 @@
 // in place to scalar code.
 
 // Whether an element is marked. In numbers as wide as the elements: the compiler does not vectorize a bool.
+template <class V> using Mark =
+    std::conditional_t<sizeof(V) == 8, int64_t, std::conditional_t<sizeof(V) == 4, int32_t, V>>;
 template <class V, class Test>
 inline bool any_of(int64_t n, Test&& test) {
-  using Mark = std::conditional_t<sizeof(V) == 8, int64_t, std::conditional_t<sizeof(V) == 4, int32_t, V>>;
-  Mark marked = 0;
-  for (int64_t i = 0; i < n; ++i) marked |= test(i) ? Mark(1) : Mark(0);
+  Mark<V> marked = 0;
+  for (int64_t i = 0; i < n; ++i) marked |= test(i) ? Mark<V>(1) : Mark<V>(0);
   return marked != 0;
+}
+
+// A loop with much arithmetic, or with two operands, sees too few loads ahead to keep memory busy. So it goes over
+// runs of elements and asks for those of a later run.
+constexpr int64_t kRunBytes = 1024, kAheadBytes = 2048;
+constexpr int64_t kRegister = 2048;  // a longer tile is not a register but memory
+inline __attribute__((always_inline)) void prefetch_run(const void* at) {
+  for (int64_t i = kAheadBytes; i < kAheadBytes + kRunBytes; i += 64)
+    __builtin_prefetch(static_cast<const char*>(at) + i);
+}
+// An operand in runs, and how far the next run is: 0 for a constant, whose run serves all.
+template <class V> struct RunsOf {
+  const V* at;
+  int64_t step = kRunBytes / sizeof(V);
+};
+// Runs whose elements all pass `test` take near(a, b), the others any(a, b).
+template <class V, class Test, class Near, class Any>
+inline __attribute__((always_inline)) void near_or_any(int64_t n, RunsOf<V> a, RunsOf<V> b, V* o, const Test& test,
+                                                       const Near& near, const Any& any) {
+  constexpr int64_t kRun = kRunBytes / sizeof(V);
+  for (; n > 0; n -= kRun, a.at += a.step, b.at += b.step, o += kRun) {
+    const int64_t count = std::min(kRun, n);
+    const V *x = a.at, *y = b.at;
+    prefetch_run(x);
+    if (y != x) prefetch_run(y);
+    if (any_of<V>(count, [&](int64_t i) { return !test(x[i], y[i]); })) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) o[i] = any(x[i], y[i]);
+    } else {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) o[i] = near(x[i], y[i]);
+    }
+  }
 }
 
 // Two operands in runs: a constant, which has no array, becomes one of equal numbers, so that there is one loop; and
@@ -17,28 +51,35 @@ inline bool any_of(int64_t n, Test&& test) {
 template <class Op, class V, class R>
 inline void pixel_pairs(const TileCall& t, const typename Op::template Coef<V>& c, const V* a, const V* b, R* o) {
   constexpr int64_t kRun = 4096 / sizeof(V);
-  constexpr bool kReadsTwice = requires { Op::fault; } || requires { Op::pair_takes_near(*a, *b); };
+  constexpr bool kHasNear = requires { Op::pair_takes_near(*a, *b); }, kFaults = requires { Op::fault; };
+  constexpr bool kReadsAhead = (std::is_same_v<V, float> && sizeof(R) == 1) || requires { Op::reads_ahead; };
   [[maybe_unused]] V constant[kRun];
   bool left = false;
   if constexpr (requires { c.constant; }) {
     left = !b && c.constant_left;
     if (!b) std::fill_n(constant, std::min(kRun, t.n), c.constant);
   }
-  const int64_t run = b && !kReadsTwice ? std::max<int64_t>(t.n, 1) : kRun;
+  if constexpr (kHasNear) {
+    const RunsOf<V> own{a}, other = b ? RunsOf<V>{b} : RunsOf<V>{constant, 0};
+    near_or_any<V>(
+        t.n, left ? other : own, left ? own : other, o,
+        [](V x, V y) __attribute__((always_inline)) { return Op::pair_takes_near(x, y); },
+        [](V x, V y) __attribute__((always_inline)) { return Op::pixel_near(x, y); },
+        [&](V x, V y) __attribute__((always_inline)) { return static_cast<R>(Op::pixel(x, y, c)); });
+    return;
+  }
+  const bool ahead = kReadsAhead && b && t.n > kRegister;
+  const int64_t run = ahead           ? kRunBytes / static_cast<int64_t>(sizeof(V))
+                      : b && !kFaults ? std::max<int64_t>(t.n, 1)
+                                      : kRun;
   for (int64_t from = 0; from < t.n; from += run) {
     const int64_t n = std::min(run, t.n - from);
     const V* first = left ? constant : a + from;
     const V* second = b ? b + from : left ? a + from : constant;
     R* to = o + from;
-    if constexpr (requires { Op::fault; }) {
+    if (ahead) prefetch_run(first), prefetch_run(second);
+    if constexpr (kFaults) {
       *t.fault |= any_of<V>(n, [&](int64_t i) { return Op::refuses(first[i], second[i], c); });
-    }
-    if constexpr (requires { Op::pair_takes_near(first[0], second[0]); }) {
-      if (!any_of<V>(n, [&](int64_t i) { return !Op::pair_takes_near(first[i], second[i]); })) {
-#pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) to[i] = Op::pixel_near(first[i], second[i]);
-        continue;
-      }
     }
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(Op::pixel(first[i], second[i], c));
@@ -99,14 +140,21 @@ void pixel_tile(const TileCall& t) {
       const V* a = static_cast<const V*>(t.in[0][p]);
       if constexpr (kOperands == 1) {
         if constexpr (requires { Op::all_take_near(a[0]); }) {
-          if (!any_of<V>(n, [&](int64_t i) { return !Op::all_take_near(a[i]); })) {
-#pragma GCC ivdep
-            for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel_near(a[i]);
-            continue;
-          }
+          near_or_any<V>(
+              n, {a}, {a}, o, [](V x, V) __attribute__((always_inline)) { return Op::all_take_near(x); },
+              [](V x, V) __attribute__((always_inline)) { return Op::pixel_near(x); },
+              [&](V x, V) __attribute__((always_inline)) { return Op::pixel(x, c); });
+          continue;
         }
+        constexpr bool kReadsAhead = requires { Op::reads_ahead; };
+        const bool ahead = kReadsAhead && n > kRegister;
+        const int64_t run = ahead ? kRunBytes / static_cast<int64_t>(sizeof(V)) : std::max<int64_t>(n, 1);
+        for (int64_t from = 0; from < n; from += run) {
+          const int64_t end = std::min(from + run, n);
+          if (ahead) prefetch_run(a + from);
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel(a[i], c);
+          for (int64_t i = from; i < end; ++i) o[i] = Op::pixel(a[i], c);
+        }
       } else if constexpr (kOperands == 2) {
         pixel_pairs<Op, V, V>(t, c, a, t.in[1] ? static_cast<const V*>(t.in[1][p]) : nullptr, o);
       } else {

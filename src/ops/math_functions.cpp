@@ -14,8 +14,17 @@ struct RealRules {
   using Only = LaneList<float, double>;
 };
 
-#define PENSTOCK_MATH_FUNCTION(Name, op_name, op_doc, expression)                                                 \
-  struct Name : RealRules {                                                                                       \
+// Functions of much arithmetic (pixel_loop.inc.h).
+struct LongRules : RealRules {
+  static constexpr bool reads_ahead = true;
+};
+
+#define PENSTOCK_MATH_FUNCTION(Name, op_name, op_doc, expression) \
+  PENSTOCK_FUNCTION_BY(RealRules, Name, op_name, op_doc, expression)
+#define PENSTOCK_LONG_FUNCTION(Name, op_name, op_doc, expression) \
+  PENSTOCK_FUNCTION_BY(LongRules, Name, op_name, op_doc, expression)
+#define PENSTOCK_FUNCTION_BY(Rules, Name, op_name, op_doc, expression)                                            \
+  struct Name : Rules {                                                                                           \
     static constexpr const char *name = "_math." op_name, *doc = op_doc;                                          \
     PENSTOCK_TEXT(                                                                                                \
         apply_text,                                                                                               \
@@ -25,8 +34,8 @@ struct RealRules {
 
 PENSTOCK_MATH_FUNCTION(Sqrt, "sqrt", "Square root.", sqrt(x));
 PENSTOCK_MATH_FUNCTION(Rsqrt, "rsqrt", "One over the square root.", V(1) / sqrt(x));
-PENSTOCK_MATH_FUNCTION(Cbrt, "cbrt", "Cube root.", cbrt(x));
-PENSTOCK_MATH_FUNCTION(Exp, "exp", "e to the power of x.", exp(x));
+PENSTOCK_LONG_FUNCTION(Cbrt, "cbrt", "Cube root.", cbrt(x));
+PENSTOCK_LONG_FUNCTION(Exp, "exp", "e to the power of x.", exp(x));
 PENSTOCK_MATH_FUNCTION(Fabs, "fabs", "Absolute value in floating point.", abs(x));
 PENSTOCK_MATH_FUNCTION(Floor, "floor", "Rounds down to an integer, in floating point.", floor(x));
 PENSTOCK_MATH_FUNCTION(Ceil, "ceil", "Rounds up to an integer, in floating point.", -floor(-x));
@@ -54,15 +63,15 @@ PENSTOCK_LOGARITHM(Log10, log10, of_ten, "Logarithm to the base 10.");
 PENSTOCK_ANGLE_FUNCTION(Sin, sin, "Sine of an angle in radians.");
 PENSTOCK_ANGLE_FUNCTION(Cos, cos, "Cosine of an angle in radians.");
 PENSTOCK_ANGLE_FUNCTION(Tan, tan, "Tangent of an angle in radians.");
-PENSTOCK_MATH_FUNCTION(Asin, "asin", "Arc sine, in radians.", asin(x));
-PENSTOCK_MATH_FUNCTION(Acos, "acos", "Arc cosine, in radians.", acos(x));
-PENSTOCK_MATH_FUNCTION(Atan, "atan", "Arc tangent, in radians.", atan(x));
-PENSTOCK_MATH_FUNCTION(Sinh, "sinh", "Hyperbolic sine.", sinh(x));
-PENSTOCK_MATH_FUNCTION(Cosh, "cosh", "Hyperbolic cosine.", cosh(x));
-PENSTOCK_MATH_FUNCTION(Tanh, "tanh", "Hyperbolic tangent.", tanh(x));
-PENSTOCK_MATH_FUNCTION(Asinh, "asinh", "Inverse hyperbolic sine.", asinh(x));
-PENSTOCK_MATH_FUNCTION(Acosh, "acosh", "Inverse hyperbolic cosine.", acosh(x));
-PENSTOCK_MATH_FUNCTION(Atanh, "atanh", "Inverse hyperbolic tangent.", atanh(x));
+PENSTOCK_LONG_FUNCTION(Asin, "asin", "Arc sine, in radians.", asin(x));
+PENSTOCK_LONG_FUNCTION(Acos, "acos", "Arc cosine, in radians.", acos(x));
+PENSTOCK_LONG_FUNCTION(Atan, "atan", "Arc tangent, in radians.", atan(x));
+PENSTOCK_LONG_FUNCTION(Sinh, "sinh", "Hyperbolic sine.", sinh(x));
+PENSTOCK_LONG_FUNCTION(Cosh, "cosh", "Hyperbolic cosine.", cosh(x));
+PENSTOCK_LONG_FUNCTION(Tanh, "tanh", "Hyperbolic tangent.", tanh(x));
+PENSTOCK_LONG_FUNCTION(Asinh, "asinh", "Inverse hyperbolic sine.", asinh(x));
+PENSTOCK_LONG_FUNCTION(Acosh, "acosh", "Inverse hyperbolic cosine.", acosh(x));
+PENSTOCK_LONG_FUNCTION(Atanh, "atanh", "Inverse hyperbolic tangent.", atanh(x));
 
 struct Abs {
   using Dense = LaneList<int8_t, int16_t>;
@@ -135,7 +144,7 @@ struct Fpow : RealRules, PlainPowers {
 };
 PENSTOCK_BINARY(Fpow);
 
-struct Atan2 : RealRules {
+struct Atan2 : LongRules {
   static constexpr const char *name = "_math.atan2", *doc = "Angle of the point (b, a), in radians.";
   PENSTOCK_TEXT(
       apply_text,

@@ -15,7 +15,7 @@ struct BoxMuller {
       };
       template <class V> PENSTOCK_HD static V pixel(V u, V turn, const Coef<V>& c) {
         const V t = turn * V(4), whole = round_even(t);  // quarters of a turn
-        const V angle = series::sin_quarter({(t - whole) * V(kPi / 2), static_cast<int64_t>(whole) + c.quarter});
+        const V angle = series::sin_quarter({(t - whole) * V(kPi / 2), static_cast<int32_t>(whole) + c.quarter});
         return fma(sqrt(V(-2) * log(u)) * angle, c.stddev, c.mean);
       });
 };
@@ -63,11 +63,18 @@ struct NormalDraw {
   // A tile at a time.
   static void fill(const View& out, const RandomStream& draws, const std::byte* coef) {
     double u[kPairs], turn[kPairs], z[2][kPairs];
+    PhiloxColumns blocks;
     const int64_t n = out.volume();
     const Coef& of_sample = *reinterpret_cast<const Coef*>(coef);
     for (int64_t begin = 0; begin < n; begin += 2 * kPairs) {
       const int64_t elements = std::min(n - begin, 2 * kPairs), pairs = (elements + 1) / 2;
-      for (int64_t k = 0; k < pairs; ++k) put_pair(draws.block(static_cast<uint64_t>(begin / 2 + k)), u[k], turn[k]);
+      constexpr auto kTogether = static_cast<int64_t>(kStreamsTogether);
+      for (int64_t k = 0; k < pairs; ++k) {
+        if (k % kTogether == 0)
+          philox_run(draws, static_cast<uint64_t>(begin / 2 + k), static_cast<size_t>(std::min(pairs - k, kTogether)),
+                     blocks);
+        put_pair(blocks.block(static_cast<size_t>(k % kTogether)), u[k], turn[k]);
+      }
       for (int half = 0; half < 2; ++half) half_of_pairs(of_sample, half, u, turn, z[half], pairs);
       dispatch(out.dtype, [&](auto tag) {
         using T = typename decltype(tag)::type;

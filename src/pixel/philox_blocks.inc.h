@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of philox_blocks.cpp, included once per target with vector instructions: Philox::generate with a block in
-// each 64-bit element of a vector. Only the lower halves matter: multiply() reads nothing else.
+// each 64-bit element of a vector. Only the lower halves matter: multiply() reads nothing else. So upper()
+// is a shuffle: a shift would wait for the port of the multiplications.
 #if PENSTOCK_TARGET_FLOATS
 #if PENSTOCK_TARGET_FLOATS == 8
 typedef uint64_t Vector __attribute__((vector_size(32)));
 inline Vector multiply(Vector a, Vector b) {
   return reinterpret_cast<Vector>(_mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
 }
+inline Vector upper(Vector v) {
+  return reinterpret_cast<Vector>(_mm256_shuffle_epi32(reinterpret_cast<__m256i>(v), 0xF5));
+}
 #else
 typedef uint64_t Vector __attribute__((vector_size(64)));
 inline Vector multiply(Vector a, Vector b) {
   return reinterpret_cast<Vector>(_mm512_mul_epu32(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+}
+inline Vector upper(Vector v) {
+  return reinterpret_cast<Vector>(_mm512_shuffle_epi32(reinterpret_cast<__m512i>(v), static_cast<_MM_PERM_ENUM>(0xF5)));
 }
 #endif
 
@@ -35,8 +42,8 @@ inline void generate(const RoundKeys& keys, Vector sample, Vector block, size_t 
   Vector word0 = sample, word1 = sample >> 32, word2 = block, word3 = block >> 32;
   for (int r = 0; r < 10; ++r) {
     const Vector p0 = multiply(word0, factor0), p1 = multiply(word2, factor1);
-    word0 = (p1 >> 32) ^ word1 ^ keys.key0[r], word1 = p1;
-    word2 = (p0 >> 32) ^ word3 ^ keys.key1[r], word3 = p0;
+    word0 = upper(p1) ^ word1 ^ keys.key0[r], word1 = p1;
+    word2 = upper(p0) ^ word3 ^ keys.key1[r], word3 = p0;
   }
   const Vector words[4] = {word0, word1, word2, word3};
   for (int k = 0; k < 4; ++k) {

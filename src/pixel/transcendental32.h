@@ -342,7 +342,7 @@ PENSTOCK_LOOPED float cbrt(float x) {
   return a > 0.0f && a < kInfinity ? with_sign_of(y, x) : x;
 }
 
-// log(2^more x) within 2^-31 of the value for positive, normal and finite x, else any number. x is 2^e m, and m times
+// log(2^more x) within 2^-30 of the value for positive, normal and finite x, else any number. x is 2^e m, and m times
 // one of three numbers of few bits is 1 + r, exactly; r is at most 0.135, so only its square needs a second float.
 PENSTOCK_LOOPED Sum log_sum(float x, int32_t more) {
   static constexpr float c[] = {0.333333403f, -0.250000477f, 0.199970841f, -0.16655387f, 0.146187291f, -0.132177979f};
@@ -355,31 +355,44 @@ PENSTOCK_LOOPED Sum log_sum(float x, int32_t more) {
   const float r = fma(m, factor, -1.0f), half = -0.5f * r, square = r * r;
   const Sum a = sorted_sum(fma(n, 0.693359375f, high), r);  // the product and its sum are exact
   const float b = fma(half, r, a.high), rest = fma(n, -2.12194440e-4f, low) + (a.low + fma(half, r, a.high - b));
-  const float slope = r * in_pairs(r, square, c);
-  return sorted_sum(b, fma(square, slope, fma(fma(r, r, -square), slope, rest)));
+  return sorted_sum(b, fma(r * square, in_pairs(r, square, c), rest));
 }
-// e^(t + low) for any t, low below a unit of t.
-PENSTOCK_LOOPED float exp_of_sum(float t, float low) {
+// e^(t + low) = value 2^n, low below a unit of t. `whole` is 0x1.8p23, and more where n is to be as much larger.
+struct ScaledPower {
+  float value;
+  int32_t shift;  // n in the bits of an exponent
+};
+PENSTOCK_LOOPED ScaledPower scaled_power(float t, float low, float whole) {
   static constexpr float c[] = {1.0f, 1.0f, 0.5f, 0.166664765f, 0.041666314f, 0.00837371778f, 0.0013948594f};
+  const float count = fma(t, 1.44269504f, whole), n = count - whole;
+  const float r = fma(-n, 0.693147182f, t) + fma(n, 1.90465432e-9f, low);
+  return {polynomial(r, c), static_cast<int32_t>(std::bit_cast<uint32_t>(count) << 23)};
+}
+// e^(t + low) for any t.
+PENSTOCK_LOOPED float exp_of_sum(float t, float low) {
   // A power of two apart, by the sign: then the rest of the exponent is one of a normal float.
   const bool negative = t < 0.0f;
   const float whole = negative ? 0x1.8p23f + 64.0f : 0x1.8p23f - 64.0f, apart = negative ? 0x1p-64f : 0x1p64f;
-  const float count = fma(t, 1.44269504f, whole), n = count - whole;
-  const float r = fma(-n, 0.693147182f, t) + fma(n, 1.90465432e-9f, low);
-  float y = shifted(polynomial(r, c), static_cast<int32_t>(std::bit_cast<uint32_t>(count) << 23)) * apart;
+  const ScaledPower p = scaled_power(t, low, whole);
+  float y = shifted(p.value, p.shift) * apart;
   y = t < 89.0f ? y : kInfinity;
   return t > -104.0f ? y : 0.0f;
 }
-PENSTOCK_LOOPED float power_by_log(Sum l, float y) {
+// y log(x) as two floats.
+PENSTOCK_LOOPED Sum exponent_of(Sum l, float y) {
   const float t = y * l.high;
-  return exp_of_sum(t, fma(y, l.low, fma(y, l.high, -t)));
+  return {t, fma(y, l.low, fma(y, l.high, -t))};
 }
-// Whether pow has no special case: x is positive, normal and finite, y is finite.
+// Whether pow has no special case: x is positive, normal and finite, the result normal and below 2^122. The bits of x
+// are its logarithm within a factor of 1.45.
 PENSTOCK_LOOPED bool is_plain_power(float x, float y) {
-  return (std::bit_cast<uint32_t>(x) - 0x00800000u < 0x7F000000u) & (abs(y) < kInfinity);
+  const float steps = static_cast<float>(static_cast<int32_t>(std::bit_cast<uint32_t>(x) - 0x3F800000u));
+  return is_plain(x) & (abs(steps * y) < 0x1.5p29f);
 }
 PENSTOCK_LOOPED float pow_plain(float x, float y) {
-  const float r = power_by_log(log_sum(x, 0), y);
+  const Sum t = exponent_of(log_sum(x, 0), y);
+  const ScaledPower p = scaled_power(t.high, t.low, 0x1.8p23f);
+  const float r = shifted(p.value, p.shift);
   return y == 2.0f ? x * x : r;
 }
 // Special values are those of C's pow.
@@ -387,7 +400,8 @@ PENSTOCK_LOOPED float pow(float x, float y) {
   const float a = abs(x);
   // Bits, not conditions: a condition with && is a branch.
   const bool is_whole = floor(y) == y, odd = is_whole & (floor(y * 0.5f) * 2.0f != y), tiny = a < 0x1p-126f;
-  float r = power_by_log(log_sum(a * (tiny ? 0x1p24f : 1.0f), tiny ? -24 : 0), y);
+  const Sum t = exponent_of(log_sum(a * (tiny ? 0x1p24f : 1.0f), tiny ? -24 : 0), y);
+  float r = exp_of_sum(t.high, t.low);
   r = (a == 0.0f) | (a == kInfinity) | (abs(y) == kInfinity) ? ((a > 1.0f) == (y > 0.0f) ? kInfinity : 0.0f) : r;
   r = a == 1.0f ? 1.0f : r;
   r = ((a != a) | (y != y) | ((x < 0.0f) & (a != kInfinity) & !is_whole)) ? kNan : r;

@@ -32,26 +32,33 @@ void count_plane(const uint8_t* in, int64_t n, int32_t* counts) {
   for (; i < n; ++i) ++counts[in[i]];
 }
 
+// Adds the bytes of an image to tables of 256 counts, one for each channel, and these for each of kApart neighbors: a
+// count does not wait for the one before it. Where n is constant, so are the places of the tables.
+constexpr int64_t kApart = 4;
+template <class N> void count_apart(const uint8_t* in, int64_t positions, N n, int32_t* counts) {
+  int64_t i = 0;
+  for (; i + kApart <= positions; i += kApart, in += kApart * n)
+    for (int64_t k = 0; k < kApart * n; ++k) ++counts[k * 256 + in[k]];
+  for (int64_t k = 0; k < (positions - i) * n; ++k) ++counts[k * 256 + in[k]];
+}
+void count_channels(const uint8_t* in, int64_t positions, int64_t channels, int32_t* counts) {
+  if (channels == 1) count_plane(in, positions, counts);
+  else if (channels == 3) count_apart(in, positions, std::integral_constant<int64_t, 3>{}, counts);
+  else count_apart(in, positions, channels, counts);
+}
+
 }  // namespace
 
-// Neighbors are counted apart: a count does not wait for the one before it.
 void count_on_host(const uint8_t* in, const ImageRule::Extents& e, int64_t positions, int64_t slices, int32_t* to) {
-  constexpr int64_t kApart = 4;
   std::vector<int32_t> counts(static_cast<size_t>(kApart * e.inner * 256));
   std::fill_n(to, e.outer * e.inner * slices * 256, 0);
   for (int64_t image = 0; image < e.outer; ++image) {
     std::ranges::fill(counts, 0);
-    const uint8_t* const from = in + image * positions * e.inner;
-    int32_t* const first = counts.data();
-    if (e.inner == 1) count_plane(from, positions, first);
-    else
-      for_each_element(positions, e.inner, [=, channels = e.inner](int64_t c, int64_t i, int64_t pixel) {
-        ++first[((pixel & (kApart - 1)) * channels + c) * 256 + from[i]];
-      });
+    count_channels(in + image * positions * e.inner, positions, e.inner, counts.data());
     for (int64_t c = 0; c < e.inner; ++c)
       for (int64_t v = 0; v < 256; ++v)
         for (int64_t k = 0; k < kApart; ++k)
-          to[(image * e.inner + c) * slices * 256 + v] += first[(k * e.inner + c) * 256 + v];
+          to[(image * e.inner + c) * slices * 256 + v] += counts[static_cast<size_t>((k * e.inner + c) * 256 + v)];
   }
 }
 void equalize_on_host(const uint8_t* in, uint8_t* out, const ImageRule::Extents& e, int64_t positions,

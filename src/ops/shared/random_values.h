@@ -45,13 +45,22 @@ struct RandomValues : WholeOperator, GivenShape {
 // per_block.
 template <class Rule> void fill_from_draws(const View& out, const RandomStream& stream, const std::byte* coef) {
   const auto& c = *reinterpret_cast<const typename Rule::Coef*>(coef);
-  const int64_t n = out.volume();
+  const int64_t n = out.volume(), blocks = (n + Rule::per_block - 1) / Rule::per_block;
+  constexpr auto kTogether = static_cast<int64_t>(kStreamsTogether);
+  PhiloxColumns drawn;
   dispatch(out.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* to = out.as<T>();
-    for (int64_t i = 0; i < n; i += Rule::per_block) {
-      const PhiloxBlock b = stream.block(static_cast<uint64_t>(i) / Rule::per_block);
-      for (int k = 0; k < Rule::per_block && i + k < n; ++k) to[i + k] = stored<T>(Rule::number(b, k, c));
+    const auto put = [&](int64_t i, int64_t left) __attribute__((always_inline)) {
+      const PhiloxBlock b = drawn.block(static_cast<size_t>(i));
+      for (int k = 0; k < Rule::per_block && k < left; ++k) to[k] = stored<T>(Rule::number(b, k, c));
+      to += Rule::per_block;
+    };
+    for (int64_t first = 0; first < blocks; first += kTogether) {
+      const int64_t count = std::min(kTogether, blocks - first), whole = std::min(count, n / Rule::per_block - first);
+      philox_run(stream, static_cast<uint64_t>(first), static_cast<size_t>(count), drawn);
+      for (int64_t i = 0; i < whole; ++i) put(i, Rule::per_block);
+      if (whole < count) put(whole, n - (first + whole) * Rule::per_block);
     }
   });
 }
