@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of the table: resizing and cropping."""
+
+from .. import fn
+from .calls import Step, each, row, takes
+from .enumerations import ChannelManip, Interp
+from .formats import scalar_of
+from .operands import values_of
+
+FILTERS = {
+    Interp.NEAREST: "nearest",
+    Interp.LINEAR: "linear",
+    Interp.CUBIC: "cubic",
+    Interp.LANCZOS: "lanczos3",
+    Interp.GAUSSIAN: "gaussian",
+}
+
+
+def filter_of(call, interp):
+    """The name of a filter of fn.resize."""
+    name = FILTERS.get(Interp(interp)) or {Interp.AREA: "area", Interp.HAMMING: "hamming", Interp.BOX: "box"}.get(
+        interp
+    )
+    if name is None or (name not in FILTERS.values() and not _has_filter(name)):
+        call.refuse(
+            f"the interpolation {Interp(interp).name} is not there; NEAREST, LINEAR, CUBIC, LANCZOS and GAUSSIAN are"
+        )
+    return name
+
+
+def _has_filter(name):
+    from ..types import InterpType
+
+    return any(member.lower() == f"interp_{name}" for member in InterpType.__members__)
+
+
+def heights_and_widths(call, shape=None, sizes=None):
+    """What fn.resize takes as size=: [height, width], or a batch of them. sizes: (width, height) of each image."""
+    if call.want is not None:
+        rows = call.want.sizes()
+    elif sizes is not None:
+        rows = [[int(h), int(w)] for w, h in sizes]
+    else:
+        layout = call.x.layout()
+        letters = call.first.layout if len(shape) == call.first.ndim else layout
+        if len(shape) != len(letters):
+            call.refuse(f"shape has {len(shape)} extents for the layout {letters}")
+        rows = [[int(shape[letters.index("H")]), int(shape[letters.index("W")])]]
+    if any(h < 1 or w < 1 for h, w in rows):
+        call.refuse(f"sizes must be positive, got {rows}")
+    return each(values_of(rows), len(call.x), 2)
+
+
+def _size(call):
+    return heights_and_widths(call, getattr(call, "shape", None), getattr(call, "sizes", None))
+
+
+@row(
+    "T: src, shape, interp=Interp.LINEAR",
+    "V: src, sizes, interp=Interp.LINEAR",
+    by_dst=("shape", "sizes"),
+    over=("resize",),
+)
+def resize(call):
+    """Resizes images without antialiasing."""
+    return Step(fn.resize, call.x, size=_size(call), interp_type=filter_of(call, call.interp), antialias=False)
+
+
+@row(
+    "T: src, shape, format=None, interp=Interp.LINEAR",
+    "V: src, sizes, interp=Interp.LINEAR",
+    by_dst=("shape", "sizes"),
+    over=("resize",),
+)
+def pillowresize(call):
+    """Resizes images with antialiasing, as Pillow does."""
+    return Step(fn.resize, call.x, size=_size(call), interp_type=filter_of(call, call.interp), outside="cut")
+
+
+@row(
+    *(
+        f"{kind}: src, out_size, *, antialias=False, roi=None, interpolation=None, min_interpolation=None, mag_interpolation=None"
+        for kind in "TVB"
+    ),
+    by_dst=("out_size",),
+    over=("resize",),
+)
+def hq_resize(call):
+    """Resizes images or volumes, or a region of each; a region that ends before it begins mirrors."""
+    layout, given = call.x.layout(), {"antialias": bool(call.antialias)}
+    axes = [a for a in layout if a in "DHW"]
+    if call.want is not None:
+        size = [[s[layout.index(a)] for a in axes] for s in call.want.shapes]
+    else:
+        size = call.out_size if isinstance(call.out_size[0], (tuple, list)) else [call.out_size]
+    given["size"] = each(values_of([list(s) for s in size]), len(call.x), len(axes))
+    chosen = call.interpolation or Interp.LINEAR
+    given["min_filter"] = filter_of(call, call.min_interpolation or chosen)
+    given["mag_filter"] = filter_of(call, call.mag_interpolation or chosen)
+    if call.roi is not None and len(call.roi):
+        rois = call.roi if isinstance(call.roi[0], (tuple, list)) else [call.roi]
+        rows = values_of([list(map(float, r)) for r in rois]).astype("float32")
+        given["roi_start"] = each(rows[:, : len(axes)], len(call.x), len(axes))
+        given["roi_end"] = each(rows[:, len(axes) :], len(call.x), len(axes))
+    return Step(fn.resize, call.x, **given)
+
+
+def _by_edge(extent, size, longest):
+    """torchvision's size for a shorter edge, with a limit of the longer one."""
+    short, long = min(extent), max(extent)
+    wanted, other = (size, int(size * long / short)) if size is not None else (int(longest * short / long), longest)
+    if longest is not None and other > longest:
+        wanted, other = int(longest * wanted / other), longest
+    return [wanted, other] if extent[0] <= extent[1] else [other, wanted]
+
+
+@row(
+    *(f"{kind}: src, size=None, interp=Interp.LINEAR, max_size=None, antialias=True" for kind in "TV"),
+    by_dst=("size", "max_size"),
+    over=("resize",),
+)
+def tvresize(call):
+    """Resizes images as torchvision does; one number is the length of the shorter edge."""
+    if call.want is not None:
+        rows = call.want.sizes()
+    else:
+        size, longest = call.size, call.max_size
+        size = list(size) if isinstance(size, (list, tuple)) else [] if size is None else [size]
+        if len(size) == 2 and longest is not None:
+            call.refuse("max_size is for one number as the size, the shorter edge")
+        if not size and longest is None:
+            call.refuse("give size or max_size")
+        rows = [size if len(size) == 2 else _by_edge(e, size[0] if size else None, longest) for e in call.extents()]
+    if call.interp == Interp.NEAREST_FLOOR:
+        call.refuse("NEAREST_FLOOR is not there; NEAREST reads the pixel under the center")
+    filters = {"interp_type": filter_of(call, call.interp), "antialias": bool(call.antialias), "outside": "cut"}
+    if call.x.dtype.name == "UINT8" and call.interp != Interp.NEAREST and call.antialias:
+        filters["weights"] = "int16"
+    return Step(fn.resize, call.x, size=each(values_of(rows), len(call.x), 2), **filters)
+
+
+def window(call, top, left, height, width):
+    """The step that cuts a window."""
+    for h, w in call.extents():
+        if top < 0 or left < 0 or height < 1 or width < 1 or top + height > h or left + width > w:
+            call.refuse(f"the window of {height} x {width} at ({left}, {top}) is not inside an image of {h} x {w}")
+    return Step(fn.slice, call.x, start=[top, left], shape=[height, width], axis_names="HW")
+
+
+@row("T: src, crop_size", over=("slice",))
+def center_crop(call):
+    """Cuts a window out of the middle."""
+    width, height = (int(n) for n in call.crop_size)
+    h, w = call.extents()[0]
+    return window(call, (h - height) // 2, (w - width) // 2, height, width)
+
+
+@row("T: src, rect", over=("slice",))
+def customcrop(call):
+    """Cuts a window."""
+    r = call.rect
+    return window(call, r.y, r.x, r.height, r.width)
+
+
+@row(
+    "T: src, shape, min_scale=0.08, max_scale=1.0, min_ratio=0.75, max_ratio=1.3333333333333333, interp=Interp.LINEAR, seed=0",
+    "V: src, sizes, min_scale=0.08, max_scale=1.0, min_ratio=0.75, max_ratio=1.3333333333333333, interp=Interp.LINEAR, seed=0",
+    by_dst=("shape", "sizes"),
+    over=("random_resized_crop",),
+)
+def random_resized_crop(call):
+    """Draws a window of random area and aspect ratio for each image, and resizes it."""
+    size = _size(call)
+    if not isinstance(size, list):
+        rows = {tuple(r) for r in values_of(size).tolist()}
+        if len(rows) > 1:
+            call.refuse(f"all images get one size here, got {sorted(rows)}")
+        size = list(rows.pop())
+    given = {"random_area": [call.min_scale, call.max_scale], "random_aspect_ratio": [call.min_ratio, call.max_ratio]}
+    given |= {"interp_type": filter_of(call, call.interp), "seed": call.seed, "antialias": False}
+    return Step(fn.random_resized_crop, call.x, size=size, **given)
+
+
+def _finished(call, x, crop, layout, dtype):
+    top, left, height, width = crop
+    cut = call.step(fn.slice, x, start=[top, left], shape=[height, width], axis_names="HW")
+    if call.manip == ChannelManip.REVERSE:
+        cut = reversed_channels(call, cut)
+    given = {"scale": float(call.scale), "shift": float(call.offset), "dtype": str(scalar_of(dtype)[0])}
+    return Step(fn.crop_mirror_normalize, cut, output_layout=layout, **given).gives(
+        layout=layout, kind="T", with_n=True
+    )
+
+
+def reversed_channels(call, x):
+    """The channels in the other order."""
+    layout, shape = x.layout(), x.shape()[0]
+    axis, count = layout.index("C"), shape[layout.index("C")]
+    if takes("channel_reorder", "order"):
+        return call.step(fn.channel_reorder, x, order=list(range(count))[::-1])
+    parts = [call.step(fn.slice, x, start=[k], shape=[1], axes=[axis]) for k in reversed(range(count))]
+    return call.step(fn.cat, *parts, axis=axis)
+
+
+_REFORMAT = "*, layout='', data_type=0, manip=ChannelManip.NO_OP, scale=1.0, offset=0.0, srcCast=True"
+
+
+@row(
+    *(f"{kind}: src, resize_dim, interp, crop_rect, {_REFORMAT}" for kind in "TV"),
+    into=["dst, src, resize_dim, interp, cropPos, *, manip=ChannelManip.NO_OP, scale=1.0, offset=0.0, srcCast=True"]
+    * 2,
+    over=("resize", "slice", "crop_mirror_normalize"),
+)
+def resize_crop_convert_reformat(call):
+    """Resizes, cuts a window, and scales its values, for a network."""
+    width, height = (int(n) for n in call.resize_dim)
+    if call.want is not None:
+        h, w = call.want.sizes()[0]
+        crop, layout, dtype = (int(call.cropPos[1]), int(call.cropPos[0]), h, w), call.want.layout, call.want.dtype
+    else:
+        r = call.crop_rect
+        crop, layout = (r.y, r.x, r.height, r.width), str(call.layout or "").lstrip("N") or call.x.layout()
+        dtype = call.data_type or ("uint8" if call.varies else call.first.dtype)
+    top, left, h, w = crop
+    if top < 0 or left < 0 or top + h > height or left + w > width:
+        call.refuse(f"the window of {h} x {w} at ({left}, {top}) is not inside the resized image of {height} x {width}")
+    given = {} if call.srcCast else {"dtype": "float32"}
+    filters = {"interp_type": filter_of(call, call.interp), "antialias": False}
+    return _finished(call, call.step(fn.resize, call.x, size=[height, width], **filters, **given), crop, layout, dtype)
