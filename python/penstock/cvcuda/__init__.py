@@ -5,7 +5,20 @@ The names are those of cvcuda 0.19; the work is done by penstock.fn, on a GPU or
 differs.
 """
 
-from . import colors, drawing, enumerations, filters, geometry, joining, regions, resizing, shapes, values
+from . import (
+    colors,
+    drawing,
+    enumerations,
+    facts,
+    filters,
+    geometry,
+    joining,
+    points,
+    regions,
+    resizing,
+    shapes,
+    values,
+)
 from .buffers import ExternalBuffer, HostBuffer
 from .cache import cache_size, clear_cache, current_cache_size_inbytes, get_cache_limit_inbytes, set_cache_limit_inbytes
 from .calls import ROWS, Function
@@ -17,7 +30,7 @@ from .tensors import Container, Resource, Tensor, TensorBatch, as_tensor, as_ten
 
 __version__ = "0.19.0"  # the version of CV-CUDA that has these names
 
-_TABLE = (colors, drawing, filters, geometry, joining, regions, resizing, values)  # each enters its rows
+_TABLE = (colors, drawing, filters, geometry, joining, points, regions, resizing, values)  # each enters its rows
 globals().update({name: getattr(enumerations, name) for name in enumerations.NAMES})
 globals().update(shapes.CLASSES, RectI=shapes.RectI)
 globals().update({name: getattr(Format, name) for name in FORMATS})
@@ -51,8 +64,6 @@ __all__ += ["get_cache_limit_inbytes", "set_cache_limit_inbytes", *ROWS, *(f"{na
 
 
 def __getattr__(name):
-    from . import facts
-
     if name in ("tv", "cuda", "internal"):
         import importlib
 

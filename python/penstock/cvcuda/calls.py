@@ -122,6 +122,14 @@ def each(values, samples, width=None):
     return _core.per_sample(rows)
 
 
+def moved(call, step_of):
+    """The step of an operator that takes channels last alone: planes are turned before and after."""
+    if call.x.layout() != "CHW":
+        return step_of(call.x)
+    turned = step_of(call.step(fn.transpose, call.x, perm=[1, 2, 0])).run(call.stream)
+    return Step(fn.transpose, turned, perm=[2, 0, 1])
+
+
 def _signature(form, into, by_dst):
     kind, _, text = form.partition(":")
     parts = [p.strip() for p in text.split(",")] if into is None or not isinstance(into, str) else into.split(",")
@@ -237,6 +245,8 @@ def _inputs_of(first):
 
 def _new(call, step):
     batch = step.run(call.stream)
+    if not batch.layout() and not isinstance(call.first, (list, tuple)) and batch.ndim() == call.x.ndim():
+        batch.set_layout(call.x.layout())  # where() and the like keep none
     first = call.first[0] if isinstance(call.first, (list, tuple)) else call.first
     kind = step.kind or {Tensor: "T", ImageBatchVarShape: "V", TensorBatch: "B"}[type(first)]
     if kind == "T":

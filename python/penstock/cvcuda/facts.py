@@ -14,7 +14,6 @@ MISSING = {
 # Functions whose results differ -> how.
 DIFFERENT = {
     "resize": "CUBIC has Keys' weights with a = -0.5; NEAREST reads the pixel under the center",
-    "tvresize": "no NEAREST_FLOOR",
     "random_resized_crop": "Penstock's random numbers; all images of a batch get one size",
     "gaussiannoise": "Penstock's random numbers",
     "erase": "no areas of random values",
@@ -46,4 +45,14 @@ CONTAINERS = (
     "errors are `RuntimeError` and also `ValueError` or `TypeError`",
     "an operator takes what its counterpart in `penstock.fn` takes: more types, layouts and numbers of channels than CV-CUDA",
     "block-linear formats (`_BL`) are refused",
+)
+
+# What differs in cvcuda.tv.
+TV = (
+    "`adjust_saturation`, `adjust_hue`, `adjust_sharpness` round integers to the nearest, torchvision rounds them down",
+    "`resize` of bytes sums in float32 and rounds once, as torchvision does on a GPU; bicubic without antialiasing has a = -0.5",
+    "`rotate`, `affine`, `perspective`, `elastic` with bilinear interpolation and `fill` weigh the border once; torchvision weighs "
+    "it twice",
+    "`gaussian_noise` draws Penstock's numbers",
+    "`Compose`: a transform whose function `cvcuda.tv` does not have runs as torchvision does it",
 )

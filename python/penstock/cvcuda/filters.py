@@ -75,7 +75,9 @@ def averageblur(call):
     if (sizes < 1).any():
         call.refuse(f"the extents of the kernel are positive, got {sizes.tolist()}")
     if ((anchors == -1) | (anchors == sizes // 2)).all():
-        return Step(fn.box_blur, call.x, window_size=swapped(call, sizes), border_mode=border_of(call, call.border))
+        return Step(
+            fn.box_blur, call.x, window_size=each(sizes, len(call.x), 2), border_mode=border_of(call, call.border)
+        )
     sizes = np.broadcast_to(sizes, (len(call.x), 2))
     kernels = [np.full((int(h), int(w)), 1.0 / (w * h), np.float32) for w, h in sizes]
     return _kernel_step(call, kernels, swapped(call, anchors))
@@ -102,7 +104,7 @@ def laplacian(call):
 @row("T: src, ksize", "V: src, ksize", over=("median_blur",))
 def median_blur(call):
     """Gives each pixel the median of a rectangle."""
-    return Step(fn.median_blur, call.x, window_size=swapped(call, call.ksize))
+    return Step(fn.median_blur, call.x, window_size=each(values_of(call.ksize), len(call.x), 2))
 
 
 @row("V: src, kernel, kernel_anchor, border=Border.CONSTANT", over=("correlate",))

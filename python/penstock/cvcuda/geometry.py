@@ -4,7 +4,7 @@
 import numpy as np
 
 from .. import _core, fn
-from .calls import Step, each, row, takes
+from .calls import Step, each, moved, row, takes
 from .enumerations import Border, Interp, Remap
 from .buffers import on_host
 from .operands import pixels_of, values_of
@@ -157,4 +157,5 @@ def remap(call):
     given = {"border_mode": border_of(call, call.border), "pixel_origin": "center", "interp": int(call.src_interp)}
     if call.border == Border.CONSTANT:
         given["fill_value"] = fill[0]
-    return Step(fn.remap, call.x, _core.Batch(x), _core.Batch(y), **given)
+    x, y = _core.Batch(x), _core.Batch(y)
+    return moved(call, lambda images: Step(fn.remap, images, x, y, **given))

@@ -106,6 +106,8 @@ class Image(Container):
 
     def _views(self, layout):
         planar = self._format.planar and len(self._planes) == 1
+        if layout is None and len(self._planes) > 1:
+            layout = "HWC"
         views = [_with_layout(p, layout, planar) for p in self._planes]
         return views if len(views) > 1 else views[0]
 
@@ -160,7 +162,7 @@ def _check_format(format):
 def _with_layout(memory, layout, planar):
     own = "CHW" if planar else "HWC"
     if layout is None:
-        layout = "HW" if memory.shape[own.index("C")] == 1 and not planar and memory.dtype.itemsize else own
+        layout = "HW" if memory.shape[own.index("C")] == 1 and not planar else own
     letters = layout_of(layout)
     return buffers.transposed(memory, [own.index(letter) if letter in own else None for letter in letters])
 

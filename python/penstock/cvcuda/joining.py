@@ -274,7 +274,7 @@ def gaussiannoise(call):
     return Step(fn.noise.gaussian, call.x, seed=-1 if call.seed is None else int(call.seed) & 0x7FFFFFFF, **given)
 
 
-@row("T: src, mask=None", into=["dst, src, mask=None"], over=("histogram",))
+@row("T: src, mask=None", into=["histogram, src, mask=None"], over=("histogram",))
 def histogram(call):
     """Counts the values of images of one channel, 256 for each."""
     if call.mask is not None:
@@ -285,7 +285,7 @@ def histogram(call):
     count = len(call.x)
     rows = fn.reshape(fn.reshape(counted, shape=[256, 1]).as_tensor(), shape=[count, 256, 1], layout="HWC")
     batch = _core.Batch([rows], "HWC")
-    if call.dst is None:
+    if not hasattr(call, "histogram"):
         return operands.tensor_of(batch, False, "HWC")
-    operands.fill(call.dst, batch, call.stream)
-    return call.dst
+    operands.fill(call.histogram, batch, call.stream)
+    return call.histogram

@@ -23,7 +23,7 @@ def _level(call):
     return each(np.asarray(values_of(call.thresh), np.float32), len(call.x))
 
 
-@row(*both("src, thresh, maxval, type"), over=("threshold", "find_threshold", "where"))
+@row(*both("src, thresh, maxval, type"), over=("find_threshold", "where"))
 def threshold(call):
     """Sets values by a threshold, one for each image."""
     kind = ThresholdType(int(call.type) & 31)

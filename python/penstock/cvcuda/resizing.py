@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of the table: resizing and cropping."""
 
-from .. import fn
-from .calls import Step, each, row, takes
+import numpy as np
+
+from .. import _core, fn
+from .calls import Step, each, moved, row, takes
 from .enumerations import ChannelManip, Interp
 from .formats import scalar_of
 from .operands import values_of
@@ -114,6 +116,21 @@ def _by_edge(extent, size, longest):
     return [wanted, other] if extent[0] <= extent[1] else [other, wanted]
 
 
+def _floored(call, sizes):
+    """The pixel before the position, as torch's nearest interpolation without `exact` finds it in float32."""
+    maps = []
+    for (height, width), (rows, columns) in zip(call.extents(), sizes):
+        y, x = (
+            np.minimum(np.floor(np.arange(n, dtype=np.float32) * (np.float32(extent) / np.float32(n))), extent - 1)
+            for n, extent in ((int(rows), height), (int(columns), width))
+        )
+        maps.append([np.ascontiguousarray(m, np.float32) for m in np.meshgrid(x, y)])
+    x, y = (_core.Batch([m[k] for m in maps]) for k in (0, 1))
+    return moved(
+        call, lambda images: Step(fn.remap, images, x, y, interp=0, pixel_origin="center", border_mode="replicate")
+    )
+
+
 @row(
     *(f"{kind}: src, size=None, interp=Interp.LINEAR, max_size=None, antialias=True" for kind in "TV"),
     by_dst=("size", "max_size"),
@@ -132,10 +149,8 @@ def tvresize(call):
             call.refuse("give size or max_size")
         rows = [size if len(size) == 2 else _by_edge(e, size[0] if size else None, longest) for e in call.extents()]
     if call.interp == Interp.NEAREST_FLOOR:
-        call.refuse("NEAREST_FLOOR is not there; NEAREST reads the pixel under the center")
+        return _floored(call, rows if len(rows) > 1 else rows * len(call.x))
     filters = {"interp_type": filter_of(call, call.interp), "antialias": bool(call.antialias), "outside": "cut"}
-    if call.x.dtype.name == "UINT8" and call.interp != Interp.NEAREST and call.antialias:
-        filters["weights"] = "int16"
     return Step(fn.resize, call.x, size=each(values_of(rows), len(call.x), 2), **filters)
 
 

@@ -5,11 +5,10 @@ import numpy as np
 
 from .. import _core, fn
 from .. import math as value_math
-from .calls import Step, each, exists, found, row, takes
-from .enumerations import HistogramEq, NormalizeFlags, Round, ThresholdType
+from .calls import Step, each, moved, row
+from .enumerations import HistogramEq, NormalizeFlags, Round
 from .formats import Type, scalar_of
-from .operands import batch_of, values_of
-from .tensors import Tensor
+from .operands import values_of
 
 _BOTH = ("T", "V")
 
@@ -251,9 +250,8 @@ def gamma_contrast(call):
 @row(*both("src, quality"), over=("jpeg_compression_distortion",))
 def jpeg_compression_distortion(call):
     """Compresses images to JPEG and decodes them."""
-    return Step(
-        fn.jpeg_compression_distortion, call.x, quality=each(values_of(call.quality).astype(np.int32), len(call.x))
-    )
+    quality = each(values_of(call.quality).astype(np.int32), len(call.x))
+    return moved(call, lambda images: Step(fn.jpeg_compression_distortion, images, quality=quality))
 
 
 @row(
@@ -271,4 +269,5 @@ def histogrameq(call):
 def clahe(call):
     """Equalizes the histogram of each tile with limited contrast."""
     columns, rows = (int(n) for n in call.tile_grid_size)
-    return Step(fn.clahe, call.x, tiles_x=columns, tiles_y=rows, clip_limit=float(call.clip_limit), luma_only=False)
+    given = {"tiles_x": columns, "tiles_y": rows, "clip_limit": float(call.clip_limit), "luma_only": False}
+    return moved(call, lambda images: Step(fn.clahe, images, **given))
