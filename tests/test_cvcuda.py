@@ -313,3 +313,64 @@ def test_random_calls_repeat_with_their_seed():
     ):
         np.testing.assert_array_equal(call(4).cpu(), call(4).cpu())
         assert (call(4).cpu() != call(5).cpu()).any()
+
+
+def test_normalize_takes_values_of_rows_columns_channels_and_samples():
+    array = pictures(6, 9, channels=4).astype(np.float32)
+    for shape, layout in (
+        ((6, 1), "HW"),
+        ((6, 9), "HW"),
+        ((1, 1, 1, 5), "NHWC"),
+        ((2, 1, 1, 4), "NHWC"),
+        ((2, 6, 9, 1), "NHWC"),
+    ):
+        base, scale = (RNG.random(shape).astype(np.float32) + 1 for _ in range(2))
+        wide = (v[..., None] if layout == "HW" else v[..., :4] for v in (base, scale))
+        b, s = (np.float64(v) for v in wide)
+        expected = ((array - b) * s * 3 + 1).astype(np.float32)
+        given = {"globalscale": 3.0, "globalshift": 1.0}
+        result = cvcuda.normalize(tensor(array), tensor(base, layout), tensor(scale, layout), **given)
+        close(result.cpu(), expected, 1e-3)
+        planar = cvcuda.normalize(tensor(planes(array), "NCHW"), tensor(base, layout), tensor(scale, layout), **given)
+        close(planar.cpu(), planes(expected), 1e-3)
+
+
+def test_a_histogram_counts_what_the_mask_allows():
+    array, mask = pictures(9, 11, channels=1), pictures(9, 11, channels=1) // 128
+    for given, kept in ((None, np.ones_like(array)), (tensor(mask), mask)):
+        counts = cvcuda.histogram(tensor(array), given)
+        assert counts.shape == (2, 256, 1) and counts.layout == "HWC" and counts.dtype == np.int32
+        for k in range(2):
+            expected = np.bincount(array[k][kept[k] != 0].ravel(), minlength=256)
+            np.testing.assert_array_equal(counts.cpu()[k, :, 0], expected)
+
+
+def test_planes_in_memory_of_their_own_are_read_and_written():
+    array = pictures(5, 6, channels=3, count=1)[0]
+    image = cvcuda.as_image([np.ascontiguousarray(array[..., c]) for c in range(3)], cvcuda.Format.RGB8p)
+    batch = cvcuda.ImageBatchVarShape(1)
+    batch.pushback(image)
+    result = cvcuda.invert(batch)
+    assert result.uniqueformat is cvcuda.Format.RGB8p
+    np.testing.assert_array_equal(result[0].cpu(), 255 - planes(array))
+    cvcuda.flip_into(batch, result, numbers([1], np.int32))
+    for c, plane in enumerate(image.cuda()):
+        np.testing.assert_array_equal(plane[..., 0], (255 - array)[:, ::-1, c])
+
+
+@pytest.mark.parametrize(
+    "layout, shape, size",
+    [("HW", (20, 30), (8, 10)), ("DHWC", (5, 6, 7, 2), (3, 9, 4)), ("NDHW", (2, 5, 6, 7), (3, 3, 9))],
+)
+def test_hq_resize_takes_images_and_volumes(layout, shape, size):
+    array = RNG.random(shape).astype(np.float32)
+    result = cvcuda.hq_resize(
+        tensor(array, layout), size, min_interpolation=Interp.NEAREST, mag_interpolation=Interp.NEAREST
+    )
+    axes = ["DHW"[3 - len(size) :].index(a) if a in "DHW"[3 - len(size) :] else None for a in layout]
+    expected = array
+    for d, k in enumerate(axes):
+        if k is not None:
+            places = ((np.arange(size[k]) + 0.5) * shape[d] / size[k]).astype(int)
+            expected = np.take(expected, places, axis=d)
+    np.testing.assert_array_equal(result.cpu(), expected)

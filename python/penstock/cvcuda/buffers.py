@@ -83,13 +83,13 @@ def pitched_strides(shape, itemsize, packed, rowalign):
     return tuple(strides)
 
 
-def allocate(shape, dtype, packed=2, rowalign=0, zero=False):
-    """New memory: on the GPU, or on the host of a machine without one."""
+def allocate(shape, dtype, packed=2, rowalign=0):
+    """New memory, whose bytes are 0: on the GPU, or on the host of a machine without one."""
     dtype, lanes = scalar_of(dtype)
     shape = (*shape, lanes) if lanes > 1 else tuple(shape)
     strides = pitched_strides(shape, dtype.itemsize, packed + (lanes > 1), rowalign)
     size = strides[0] * shape[0] if shape else dtype.itemsize
-    block = (np.zeros if zero or _core.gpu_count() > 0 else np.empty)(max(size, 1), np.uint8)
+    block = np.zeros(max(size, 1), np.uint8)
     if _core.gpu_count() > 0:
         return DeviceArray(_core.Tensor(block).gpu(0), shape, strides, dtype)
     return np.ndarray(shape, dtype, block, strides=strides)

@@ -19,7 +19,7 @@ DIFFERENT = {
     "erase": "no areas of random values",
     "remap": "a constant border has one value for all channels",
     "convertto": "NEAREST_WRAP and TRUNCATE_WRAP are refused",
-    "histogram": "no mask; images of one channel",
+    "histogram": "images of one channel",
     "gamma_contrast": "integers are rounded to the nearest",
     "advcvtcolor": "BT601, BT709 and BT2020 mean the limited range, BT601_ER and so on the full one, also for YUV",
     "cvtcolor": "no premultiplied alpha, no linear RGB, no edge-aware Bayer; see fn.color_space_conversion",

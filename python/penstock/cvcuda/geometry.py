@@ -152,7 +152,7 @@ def remap(call):
     if call.src_interp not in (Interp.NEAREST, Interp.LINEAR, Interp.CUBIC):
         call.refuse(f"the interpolation is NEAREST, LINEAR or CUBIC, got {Interp(call.src_interp).name}")
     fill = fill_of(call.border_value, call.channels)
-    if len(set(fill)) > 1 and not takes("remap", "fill_values"):
+    if call.border == Border.CONSTANT and len(set(fill)) > 1 and not takes("remap", "fill_values"):
         call.refuse(f"a constant border has one value here, got {fill}")
     given = {"border_mode": border_of(call, call.border), "pixel_origin": "center", "interp": int(call.src_interp)}
     if call.border == Border.CONSTANT:

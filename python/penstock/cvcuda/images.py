@@ -36,16 +36,16 @@ class Image(Container):
         else:
             self._copy(given["buffer"], given["format"], given["rowalign"])
 
-    def _create(self, size, format, rowalign, zero=False):
+    def _create(self, size, format, rowalign):
         width, height = (int(n) for n in size)
         _check_format(format)
         if width < 1 or height < 1:
             raise ValueError(f"the size of an image is positive, got {size}")
         if format.planar:
-            planes = [buffers.allocate((format.channels, height, width), format.dtype, 1, rowalign, zero)]
+            planes = [buffers.allocate((format.channels, height, width), format.dtype, 1, rowalign)]
         else:
             shapes = [format.plane_shape(k, width, height) for k in range(format.planes)]
-            planes = [buffers.allocate(s, format.dtype, 2, rowalign, zero) for s in shapes]
+            planes = [buffers.allocate(s, format.dtype, 2, rowalign) for s in shapes]
         self._set(planes, format, (width, height))
 
     def _copy(self, buffer, format, rowalign):
@@ -81,7 +81,7 @@ class Image(Container):
             An Image.
         """
         image = Image.__new__(Image)
-        image._create(size, format, rowalign, zero=True)
+        image._create(size, format, rowalign)
         return image
 
     @property

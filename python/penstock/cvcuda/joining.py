@@ -98,6 +98,8 @@ def channelreorder(call):
     """Puts channels into another order; a negative number gives a channel of 0."""
     order = values_of(getattr(call, "order", None) if hasattr(call, "order") else call.orders)
     rows, channels = order.reshape(-1, order.shape[-1]), call.channels
+    if call.want is not None:
+        rows = rows[:, : call.want.channels]
     if (rows >= channels).any():
         call.refuse(f"there are {channels} channels, got the order {rows.tolist()}")
     if rows.min() >= 0 and len(rows) == 1 and takes("channel_reorder", "order"):
@@ -241,8 +243,13 @@ def erase(call):
 
 
 def _erased(call, x, anchors, areas, values, images):
-    anchors, areas = anchors.reshape(-1, 2), areas.reshape(-1, 3)
-    values, images = values.reshape(-1, 4), images.reshape(-1)
+    anchors, areas, images = anchors.reshape(-1, 2), areas.reshape(-1, 3), images.reshape(-1)
+    values = values.reshape(len(areas), -1)
+    values = np.broadcast_to(values, (len(areas), 4)) if values.shape[1] == 1 else values
+    if not len(anchors) == len(areas) == len(images) or values.shape[1] != 4:
+        call.refuse("anchor, erasing, values and imgIdx have entries for as many areas, values 4 for each or one")
+    if len(images) and not 0 <= images.min() <= images.max() < len(x):
+        call.refuse(f"imgIdx has numbers from 0 to {len(x) - 1}, got {images.tolist()}")
     axis, step = x.layout().index("C"), None
     for (left, top), (width, height, mask), value, image in zip(anchors, areas, values, images):
         for c in (c for c in range(call.channels) if int(mask) >> c & 1):
@@ -277,11 +284,13 @@ def gaussiannoise(call):
 @row("T: src, mask=None", into=["histogram, src, mask=None"], over=("histogram",))
 def histogram(call):
     """Counts the values of images of one channel, 256 for each."""
-    if call.mask is not None:
-        call.refuse("a mask is not there")
     if call.channels != 1:
         call.refuse(f"images have one channel, got {call.channels}")
-    counted = call.step(fn.histogram, call.x)
+    x, given = call.x, {}
+    if call.mask is not None:  # what is masked is put below the first bin
+        x = call.step(fn.where, call.batch(call.mask) != 0, call.step(fn.cast, x, dtype="int16"), np.int16(-1))
+        given = {"range": [0.0, 256.0]}
+    counted = call.step(fn.histogram, x, **given)
     count = len(call.x)
     rows = fn.reshape(fn.reshape(counted, shape=[256, 1]).as_tensor(), shape=[count, 256, 1], layout="HWC")
     batch = _core.Batch([rows], "HWC")

@@ -16,7 +16,8 @@ def _of_image(image):
     if len(planes) == 1:
         return planes[0], "CHW" if image.format.planar else "HWC"
     if image.format.planar:
-        return fn.cat(*[_core.Tensor(p, "HWC") for p in planes], axis=2), "HWC"
+        height, width, _ = image._planes[0].shape
+        return fn.cat(*[fn.reshape(_core.Tensor(p), shape=[1, height, width]) for p in planes], axis=0), "CHW"
     luma = _core.Tensor(planes[0], "HWC")
     height, width, _ = image._planes[0].shape
     rows = [int(np.prod(p.shape)) // width for p in image._planes[1:]]
@@ -132,6 +133,7 @@ def _fill_one(to, sample, stream):
 def _fill_planes(container, samples):
     for image, sample in zip(container, samples):
         values, row = np.asarray(sample.cpu()), 0
+        values = values.reshape(-1, image.width, values.shape[-1] if not image.format.planar else 1)
         for plane in image._planes:
             rows = int(np.prod(plane.shape)) // image.width
             _fill_one(plane, _core.Tensor(np.ascontiguousarray(values[row : row + rows]).reshape(plane.shape)), None)

@@ -96,9 +96,12 @@ def hq_resize(call):
     else:
         size = call.out_size if isinstance(call.out_size[0], (tuple, list)) else [call.out_size]
     given["size"] = each(values_of([list(s) for s in size]), len(call.x), len(axes))
-    chosen = call.interpolation or Interp.LINEAR
-    given["min_filter"] = filter_of(call, call.min_interpolation or chosen)
-    given["mag_filter"] = filter_of(call, call.mag_interpolation or chosen)
+    chosen = Interp.LINEAR if call.interpolation is None else call.interpolation
+    least, most = (chosen if i is None else i for i in (call.min_interpolation, call.mag_interpolation))
+    if call.want is not None:
+        given["dtype"] = str(call.want.dtype)
+    given["min_filter"] = filter_of(call, least)
+    given["mag_filter"] = filter_of(call, most)
     if call.roi is not None and len(call.roi):
         rois = call.roi if isinstance(call.roi[0], (tuple, list)) else [call.roi]
         rows = values_of([list(map(float, r)) for r in rois]).astype("float32")
