@@ -8,7 +8,8 @@ from .. import fn
 from .calls import Step, row
 from .enumerations import ColorConversion, ColorSpec
 from .formats import Format
-from .values import both, type_of
+from .operands import type_of
+from .values import both
 
 _FRAMES = {
     "420sp": "NV21", "420p": "YV12", "420": "NV21", "IYUV": "I420", "Y422": "UYVY", "UYNV": "UYVY", "YUY2": "YUYV", "YUNV": "YUYV",

@@ -14,7 +14,7 @@ MISSING = {
 # Functions whose results differ -> how.
 DIFFERENT = {
     "resize": "CUBIC has Keys' weights with a = -0.5; NEAREST reads the pixel under the center",
-    "random_resized_crop": "Penstock's random numbers; all images of a batch get one size",
+    "random_resized_crop": "Penstock's random numbers",
     "gaussiannoise": "Penstock's random numbers",
     "erase": "no areas of random values",
     "remap": "a constant border has one value for all channels",

@@ -7,7 +7,7 @@ from .. import _core, fn
 from .calls import Step, each, found, row, takes
 from .enumerations import Border, MorphologyType
 from .geometry import border_of
-from .operands import batch_of, values_of
+from .operands import batch_of, type_of, values_of
 
 _OF_CORRELATE = {
     Border.CONSTANT: "constant",
@@ -27,7 +27,7 @@ def swapped(call, argument):
 def _with_border(call, function, radii, **given):
     """A filter that has one border alone, with another: the image is extended before, and cut to its size after."""
     border = border_of(call, call.border)
-    if takes(function, "border_mode"):
+    if takes(function, "border_mode") and call.border != Border.WRAP:
         return Step(found(function), call.x, border_mode=border, **given)
     rows = np.asarray(radii).reshape(-1, 2)
     extents = np.asarray(call.extents())
@@ -57,6 +57,12 @@ def gaussian(call):
 
 
 def _kernel_step(call, kernels, anchors=None):
+    """The step of weighted sums. anchors: (x, y) for all images or for each; -1 is the middle, one outside the kernel is allowed."""
+    if anchors is not None:
+        rows = np.broadcast_to(anchors.reshape(-1, 2)[:, ::-1], (len(kernels), 2))
+        rows = np.array([[n // 2 if a < 0 else a for a, n in zip(r, k.shape)] for r, k in zip(rows, kernels)])
+        kernels = [np.pad(k, [(0, max(int(a) + 1 - n, 0)) for a, n in zip(r, k.shape)]) for r, k in zip(rows, kernels)]
+        anchors = each(rows, len(kernels), 2)
     given = {"border": _OF_CORRELATE[Border(call.border)]} if border_of(call, call.border) else {}
     if anchors is not None:
         given["anchor"] = anchors
@@ -74,13 +80,14 @@ def averageblur(call):
     anchors = values_of(call.kernel_anchor).reshape(-1, 2)
     if (sizes < 1).any():
         call.refuse(f"the extents of the kernel are positive, got {sizes.tolist()}")
-    if ((anchors == -1) | (anchors == sizes // 2)).all():
+    narrow = type_of(call.x).itemsize <= 2 or type_of(call.x) == np.float32  # what box_blur takes
+    if narrow and ((anchors == -1) | (anchors == sizes // 2)).all():
         return Step(
             fn.box_blur, call.x, window_size=each(sizes, len(call.x), 2), border_mode=border_of(call, call.border)
         )
     sizes = np.broadcast_to(sizes, (len(call.x), 2))
     kernels = [np.full((int(h), int(w)), 1.0 / (w * h), np.float32) for w, h in sizes]
-    return _kernel_step(call, kernels, swapped(call, anchors))
+    return _kernel_step(call, kernels, anchors)
 
 
 _LAPLACE = {1: [[0, 1, 0], [1, -4, 1], [0, 1, 0]], 3: [[2, 0, 2], [0, -8, 0], [2, 0, 2]]}
@@ -113,7 +120,7 @@ def conv2d(call):
     kernels = [np.asarray(k.cpu("HW"), np.float32) for k in call.kernel]
     if len(kernels) != len(call.x):
         call.refuse(f"there are {len(kernels)} kernels for {len(call.x)} images")
-    return _kernel_step(call, kernels, swapped(call, call.kernel_anchor))
+    return _kernel_step(call, kernels, values_of(call.kernel_anchor))
 
 
 _MORPH = "*, workspace=None, iteration=1, border=Border.CONSTANT"

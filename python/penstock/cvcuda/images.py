@@ -22,6 +22,8 @@ class Image(Container):
 
     def __init__(self, *args, **named):
         first = args[0] if args else named.get("size", named.get("buffer"))
+        if isinstance(first, np.ndarray) and first.shape == (2,) and first.dtype.kind in "ui":
+            first, args = tuple(first), (tuple(first), *args[1:])
         size = (
             isinstance(first, (tuple, list))
             and len(first) == 2

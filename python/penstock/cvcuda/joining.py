@@ -11,9 +11,9 @@ from .filters import _OF_SLICE
 
 from .geometry import border_of, fill_of
 from .images import ImageBatchVarShape
-from .operands import values_of
+from .operands import type_of, values_of
 from .tensors import Tensor
-from .values import normalize, transformed, type_of
+from .values import normalize, transformed
 
 
 @row("T: src, layout", by_dst=("layout",), over=("transpose",))
@@ -35,9 +35,9 @@ def reformat(call):
 
 def _samples_of(call):
     """The samples of several containers, one after another."""
-    if not isinstance(call.first, (list, tuple)):
+    if isinstance(call.first, ImageBatchVarShape):
         return call.x
-    if not call.first:
+    if not len(call.first):
         call.refuse("there is nothing to stack")
     batches = [operands.batch_of(t, call.name) for t in call.first]
     return _core.Batch([sample for b in batches for sample in b], batches[0].layout())

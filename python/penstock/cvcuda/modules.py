@@ -8,8 +8,8 @@ import sys
 
 _HERE = __package__
 # Modules of CV-CUDA -> Penstock's; versions before 0.17 have the containers in nvcv.
-_MODULES = {"cvcuda": _HERE, "cvcuda.tv": f"{_HERE}.tv", "cvcuda.cuda": f"{_HERE}.namespaces", "nvcv": _HERE}
-_MODULES |= {"nvcv.cuda": f"{_HERE}.namespaces"}
+_MODULES = {"cvcuda": _HERE, "cvcuda.tv": f"{_HERE}.tv", "nvcv": _HERE}
+_MODULES |= {f"{name}.{part}": f"{_HERE}.namespaces" for name in ("cvcuda", "nvcv") for part in ("cuda", "internal")}
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import _core, fn
 from . import buffers
-from .formats import Format, format_of
+from .formats import format_of
 from .images import Image, ImageBatchVarShape
 from .tensors import Tensor, TensorBatch
 
@@ -198,14 +198,12 @@ def values_of(argument):
     return np.asarray(buffers.on_host(argument._memory) if isinstance(argument, Tensor) else argument)
 
 
-__all__ = [
-    "Format",
-    "batch_of",
-    "fill",
-    "images_of",
-    "memories_of",
-    "place_of",
-    "tensor_batch_of",
-    "tensor_of",
-    "values_of",
-]
+_NAMES = {
+    "UINT8": "u1", "UINT16": "u2", "UINT32": "u4", "UINT64": "u8", "INT8": "i1", "INT16": "i2", "INT32": "i4", "INT64": "i8",
+    "FLOAT16": "f2", "FLOAT": "f4", "FLOAT64": "f8", "BOOL": "?",
+}  # fmt: skip
+
+
+def type_of(batch):
+    """The type of a batch as NumPy has it."""
+    return np.dtype(_NAMES[batch.dtype.name])

@@ -7,8 +7,8 @@ from .. import _core, fn
 from . import operands
 from .calls import Step, each, found, row
 from .enumerations import AdaptiveThresholdType, ThresholdType
-from .operands import batch_of, values_of
-from .values import both, type_of
+from .operands import batch_of, type_of, values_of
+from .values import both
 
 _KEEPS = {ThresholdType.BINARY: "binary", ThresholdType.BINARY_INV: "binary_inv", ThresholdType.TRUNC: "trunc"}
 _KEEPS |= {ThresholdType.TOZERO: "tozero", ThresholdType.TOZERO_INV: "tozero_inv"}

@@ -190,13 +190,17 @@ def random_resized_crop(call):
     """Draws a window of random area and aspect ratio for each image, and resizes it."""
     size = _size(call)
     if not isinstance(size, list):
-        rows = {tuple(r) for r in values_of(size).tolist()}
-        if len(rows) > 1:
-            call.refuse(f"all images get one size here, got {sorted(rows)}")
-        size = list(rows.pop())
+        rows = [list(map(int, r)) for r in size.tensors]
+        size = rows[0] if all(r == rows[0] for r in rows) else rows
     given = {"random_area": [call.min_scale, call.max_scale], "random_aspect_ratio": [call.min_ratio, call.max_ratio]}
     given |= {"interp_type": filter_of(call, call.interp), "seed": call.seed, "antialias": False}
-    return Step(fn.random_resized_crop, call.x, size=size, **given)
+    if not isinstance(size[0], list):
+        return Step(fn.random_resized_crop, call.x, size=size, **given)
+    layout, seed, parts = call.x.layout(), given.pop("seed"), []
+    for k, (image, one) in enumerate(zip(call.x, size)):  # the operator has one size for a batch
+        cut = call.step(fn.random_resized_crop, _core.Batch([image], layout), size=one, seed=seed + k, **given)
+        parts.append(cut[0])
+    return Step(fn.copy, _core.Batch(parts, layout))
 
 
 def _finished(call, x, crop, layout, dtype):

@@ -102,7 +102,8 @@ def as_stream(stream):
     """
     for name in ("cuda_stream", "ptr", "handle", "value"):
         if hasattr(stream, name):
-            return Stream._over(int(getattr(stream, name) or 0), stream)
+            handle = getattr(stream, name)
+            return Stream._over(int(getattr(handle, "value", handle) or 0), stream)
     if isinstance(stream, int):
         return Stream._over(stream, None)
     raise TypeError(

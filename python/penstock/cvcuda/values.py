@@ -8,7 +8,7 @@ from .. import math as value_math
 from .calls import Step, each, moved, row
 from .enumerations import HistogramEq, NormalizeFlags, Round
 from .formats import Type, scalar_of
-from .operands import values_of
+from .operands import type_of, values_of
 
 _BOTH = ("T", "V")
 
@@ -31,17 +31,6 @@ def rounded(call, x, dtype):
 def own_type(call):
     """The type of the result: that of dst, or that of src."""
     return call.want.dtype if call.want is not None else type_of(call.x)
-
-
-def type_of(batch):
-    """The type of a batch as NumPy has it."""
-    return np.dtype(_NAMES[batch.dtype.name])
-
-
-_NAMES = {
-    "UINT8": "u1", "UINT16": "u2", "UINT32": "u4", "UINT64": "u8", "INT8": "i1", "INT16": "i2", "INT32": "i4", "INT64": "i8",
-    "FLOAT16": "f2", "FLOAT": "f4", "FLOAT64": "f8", "BOOL": "?",
-}  # fmt: skip
 
 
 def largest(dtype):
