@@ -7,7 +7,7 @@ from pathlib import Path
 import penstock.cvcuda as cvcuda
 import pytest
 from penstock import fn
-from penstock.cvcuda import calls, facts
+from penstock.cvcuda import calls, facts, signatures
 
 FACTS = json.loads((Path(__file__).parent / "cvcuda_arguments.json").read_text())
 FUNCTIONS = FACTS["functions"]
@@ -40,5 +40,5 @@ def test_what_differs_is_what_is_there():
 
 def test_an_operator_that_is_not_there_is_named():
     with pytest.raises(NotImplementedError, match="no fn.not_there, which this call needs"):
-        calls.found("not_there")
-    assert calls.found("resize") is fn.resize
+        signatures.found("not_there")
+    assert signatures.found("resize") is fn.resize

@@ -9,7 +9,9 @@ from repository import ROOT
 
 HERE = ROOT / "python" / "penstock" / "cvcuda"
 FACTS = ROOT / "tests" / "cvcuda_arguments.json"
-TABLES = ("colors", "drawing", "filters", "geometry", "joining", "points", "regions", "resizing", "values")
+TABLES = tuple(
+    "areas borders colors cropping drawing filters geometry joining normalizing points regions resizing tones values".split()
+)
 
 
 def rows_of(path):

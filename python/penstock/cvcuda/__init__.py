@@ -6,17 +6,22 @@ differs.
 """
 
 from . import (
+    areas,
+    borders,
     colors,
+    cropping,
     drawing,
     enumerations,
     facts,
     filters,
     geometry,
     joining,
+    normalizing,
     points,
     regions,
     resizing,
     shapes,
+    tones,
     values,
 )
 from .buffers import ExternalBuffer, HostBuffer
@@ -26,11 +31,27 @@ from .formats import FORMATS, Format, TensorLayout, Type
 from .images import Image, ImageBatchVarShape, as_image, as_images
 from .modules import install, uninstall
 from .streams import Stream, as_stream
-from .tensors import Container, Resource, Tensor, TensorBatch, as_tensor, as_tensors, reshape
+from .tensor_batches import TensorBatch, as_tensors
+from .tensors import Container, Resource, Tensor, as_tensor, reshape
 
 __version__ = "0.19.0"  # the version of CV-CUDA that has these names
 
-_TABLE = (colors, drawing, filters, geometry, joining, points, regions, resizing, values)  # each enters its rows
+_TABLE = (
+    areas,
+    borders,
+    colors,
+    cropping,
+    drawing,
+    filters,
+    geometry,
+    joining,
+    normalizing,
+    points,
+    regions,
+    resizing,
+    tones,
+    values,
+)  # each enters its rows
 globals().update({name: getattr(enumerations, name) for name in enumerations.NAMES})
 globals().update(shapes.CLASSES, RectI=shapes.RectI)
 globals().update({name: getattr(Format, name) for name in FORMATS})

@@ -10,13 +10,13 @@ import inspect
 
 from .. import _core, fn
 from ..base.errors import KINDS, raise_again
-from . import enumerations, formats, operands, streams
+from . import operands, streams
 from .images import ImageBatchVarShape
-from .tensors import Tensor, TensorBatch
+from .signatures import KINDS_OF, signature_of
+from .tensor_batches import TensorBatch
+from .tensors import Tensor
 
 ROWS = {}
-KINDS_OF = {"T": Tensor, "V": ImageBatchVarShape, "B": TensorBatch, "L": (list, tuple)}
-_names = {n: getattr(enumerations, n) for n in enumerations.NAMES} | {"Type": formats.Type, "Format": formats.Format}
 
 
 class Step:
@@ -130,30 +130,6 @@ def moved(call, step_of):
     return Step(fn.transpose, turned, perm=[2, 0, 1])
 
 
-def _signature(form, into, by_dst):
-    kind, _, text = form.partition(":")
-    parts = [p.strip() for p in text.split(",")] if into is None or not isinstance(into, str) else into.split(",")
-    parts = _joined([p.strip() for p in parts])
-    if into is True:
-        parts = ["dst", *[p for p in parts if p.partition("=")[0] not in by_dst]]
-    if "*" not in parts:
-        parts.append("*")
-    if parts[-1] == "*" or "*" in parts:
-        parts.append("stream=None")
-    return kind, inspect.signature(eval(f"lambda {', '.join(parts)}: 0", dict(_names)))
-
-
-def _joined(parts):
-    """Puts together what a comma inside parentheses has cut."""
-    whole = []
-    for part in parts:
-        if whole and whole[-1].count("(") > whole[-1].count(")"):
-            whole[-1] += ", " + part
-        else:
-            whole.append(part)
-    return whole
-
-
 class Function:
     """A function of the table, or its `_into` form."""
 
@@ -163,7 +139,7 @@ class Function:
         self.__module__ = "penstock.cvcuda"
         self.__doc__ = row.text(into)
         given = [True] * len(row.forms) if into and not row.into else row.into if into else [None] * len(row.forms)
-        self._forms = [_signature(f, i, row.by_dst) for f, i in zip(row.forms, given)]
+        self._forms = [signature_of(f, i, row.by_dst) for f, i in zip(row.forms, given)]
 
     @property
     def signatures(self):
@@ -273,23 +249,3 @@ def row(*forms, into=None, by_dst=(), first="src", over=(), name=None):
         return function
 
     return enter
-
-
-def found(name):
-    """An operator of penstock.fn, or an error that says that it is not there."""
-    there = fn
-    for part in name.split("."):
-        there = getattr(there, part, None)
-    if there is None:
-        raise NotImplementedError(f"this version of Penstock has no fn.{name}, which this call needs")
-    return there
-
-
-def exists(name):
-    """Whether penstock.fn has an operator."""
-    return name in _core.operators()
-
-
-def takes(name, argument):
-    """Whether an operator has an argument."""
-    return exists(name) and any(a["name"] == argument for a in _core.operator_schema(name)["args"])

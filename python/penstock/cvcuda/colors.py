@@ -32,7 +32,7 @@ _FORMATS = {
 
 
 def spaces_of(code):
-    """The two color spaces of a code, or None for one that is no conversion between two of fn.color_space_conversion.
+    """The two color spaces of a code, or None for one that is not between two of fn.color_space_conversion.
 
     Args:
         code: A ColorConversion.
@@ -94,7 +94,7 @@ def advcvtcolor(call):
     name, spaces, spec = ColorConversion(call.code).name, spaces_of(call.code), ColorSpec(call.spec).name
     luma = {"YUV", "NV12", "NV21", "I420", "YV12", "YUYV", "UYVY", "YVYU"}
     if spaces is None or not luma & set(spaces):
-        call.refuse(f"{name} is no conversion to or from YCbCr")
+        call.refuse(f"{name} does not convert to or from YCbCr")
     source, target = ("YCbCr" if s == "YUV" else s for s in spaces)
     standard, _, full = spec.partition("_")
     given = {"color_spec": _SPECS[standard], "range": "full" if full else "limited"}

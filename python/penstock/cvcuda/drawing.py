@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import _core, fn
 from . import shapes
-from .calls import Step, found, row
+from .calls import Step, row
+from .signatures import found
 from .enumerations import ClockFormat
 
 _FONT_HEIGHT = 13  # of draw_text

@@ -4,9 +4,10 @@
 import numpy as np
 
 from .. import _core, fn
-from .calls import Step, each, found, row, takes
+from .calls import Step, each, row
 from .enumerations import Border, MorphologyType
 from .geometry import border_of
+from .signatures import found, takes
 from .operands import batch_of, type_of, values_of
 
 _OF_CORRELATE = {

@@ -4,9 +4,10 @@
 import numpy as np
 
 from .. import _core, fn
-from .calls import Step, each, moved, row, takes
+from .calls import Step, each, moved, row
 from .enumerations import Border, Interp, Remap
 from .buffers import on_host
+from .signatures import takes
 from .operands import pixels_of, values_of
 
 PLACES = {

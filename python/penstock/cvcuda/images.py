@@ -4,8 +4,10 @@
 import numpy as np
 
 from . import buffers
-from .formats import Format, format_of, layout_of, scalar_of
-from .tensors import Collection, Container, Tensor
+from .formats import Format, format_of, layout_of
+from .image_arrays import as_pixels, check_format, check_strides
+from .tensor_batches import Collection
+from .tensors import Container, Tensor
 
 
 class Image(Container):
@@ -40,7 +42,7 @@ class Image(Container):
 
     def _create(self, size, format, rowalign):
         width, height = (int(n) for n in size)
-        _check_format(format)
+        check_format(format)
         if width < 1 or height < 1:
             raise ValueError(f"the size of an image is positive, got {size}")
         if format.planar:
@@ -144,7 +146,7 @@ class Image(Container):
 
     def _as_tensor(self):
         if len(self._planes) > 1:
-            raise ValueError(f"the planes of {self._format!r} differ in their extents: they are no tensor")
+            raise ValueError(f"the planes of {self._format!r} differ in their extents: they do not make a tensor")
         memory = self._planes[0]
         layout = "NCHW" if self._format.planar else "NHWC"
         strides = (memory.strides[0] * memory.shape[0], *memory.strides)
@@ -154,54 +156,12 @@ class Image(Container):
         return f"<cvcuda.Image size={self._size} format={self._format!r}>"
 
 
-def _check_format(format):
-    if not isinstance(format, Format):
-        raise TypeError(f"a cvcuda.Format is needed, got {format!r}")
-    if format.block_linear:
-        raise ValueError(f"{format!r} is block-linear: images are row by row here")
-
-
 def _with_layout(memory, layout, planar):
     own = "CHW" if planar else "HWC"
     if layout is None:
         layout = "HW" if memory.shape[own.index("C")] == 1 and not planar else own
     letters = layout_of(layout)
     return buffers.transposed(memory, [own.index(letter) if letter in own else None for letter in letters])
-
-
-def _as_pixels(array):
-    """(a view as HWC or CHW, whether it is CHW)"""
-    shape, lanes = array.shape, scalar_of(array.dtype)[1]
-    if lanes > 1 or array.dtype.hasobject:
-        raise ValueError(f"an array of {array.dtype} is no image")
-    if len(shape) == 4 and shape[0] != 1:
-        raise ValueError(f"an image of 4 dimensions has 1 as its first extent, not {shape[0]}")
-    if not 1 <= len(shape) <= 4 or 0 in shape:
-        raise ValueError(f"an image has 1 to 4 dimensions and at least one pixel, got the shape {shape}")
-    order = list(range(len(shape)))[1 if len(shape) == 4 else 0 :]
-    if len(order) == 1:
-        order = [None, *order]
-    if len(order) == 2:
-        order = [*order, None]
-    view = buffers.transposed(array, order)
-    if len(shape) == 3 and shape[0] == 1 and shape[2] > 4:
-        return buffers.transposed(view, [1, 2, 0]), False
-    if view.shape[2] <= 4:
-        return view, False
-    if view.shape[0] <= 4:
-        return view, True
-    raise ValueError(f"an array of the shape {shape} is no image: it has 1 to 4 channels, first or last")
-
-
-def _check_strides(view, planar):
-    width = 2 if planar else 1
-    step = view.dtype.itemsize * (1 if planar else view.shape[2])
-    if any(s < 0 for s in view.strides) or (view.shape[width] > 1 and view.strides[width] != step):
-        raise ValueError(f"the pixels of a row must follow each other without gaps, but the strides are {view.strides}")
-    if not planar and view.shape[2] > 1 and view.strides[2] != view.dtype.itemsize:
-        raise ValueError(f"the channels of a pixel must follow each other, but the strides are {view.strides}")
-    if view.shape[0 if not planar else 1] > 1 and 0 in view.strides[:2]:
-        raise ValueError("a row must not lie on another one, but a stride is 0")
 
 
 def as_image(buffer, format=None):
@@ -224,12 +184,12 @@ def as_image(buffer, format=None):
     try:
         arrays = [buffers.wrapped(b) for b in (buffer if several else [buffer])]
     except (KeyError, TypeError) as error:
-        raise RuntimeError(f"as_image: this is no image: {error}") from error
-    pixels = [_as_pixels(a) for a in arrays]
+        raise RuntimeError(f"as_image: this is not an image: {error}") from error
+    pixels = [as_pixels(a) for a in arrays]
     for view, planar in pixels:
-        _check_strides(view, planar)
+        check_strides(view, planar)
     if format is not None and format is not Format.NONE:
-        _check_format(format)
+        check_format(format)
     if len(pixels) > 1:
         return _of_planes([view for view, _ in pixels], format)
     view, planar = pixels[0]
@@ -237,9 +197,9 @@ def as_image(buffer, format=None):
     if format is None or format is Format.NONE:
         format = format_of(view.dtype, channels, planar)
     elif (format.planes if planar else format.plane_channels[0]) != channels or (format.planes > 1) != planar:
-        raise ValueError(f"an array of the shape {arrays[0].shape} is no image of {format!r}")
+        raise ValueError(f"an array of the shape {arrays[0].shape} does not fit {format!r}")
     if format.dtype != view.dtype:
-        raise ValueError(f"an array of {view.dtype} is no image of {format!r}, whose elements are {format.dtype}")
+        raise ValueError(f"an array of {view.dtype} does not fit {format!r}, whose elements are {format.dtype}")
     return Image._over([view], format, (width, height))
 
 
@@ -252,7 +212,7 @@ def _of_planes(planes, format):
             (f for f in candidates if [f.plane_shape(k, width, height) for k in range(f.planes)] == shapes), None
         )
         if format is None:
-            raise ValueError(f"planes of the shapes {shapes} are no format that is known: give format=")
+            raise ValueError(f"planes of the shapes {shapes} fit none of the known formats: give format=")
     expected = [format.plane_shape(k, width, height) for k in range(format.planes)]
     if [p.shape for p in planes] != expected or any(p.dtype != format.dtype for p in planes):
         raise ValueError(

@@ -7,7 +7,8 @@ from .. import _core, fn
 from . import buffers
 from .formats import format_of
 from .images import Image, ImageBatchVarShape
-from .tensors import Tensor, TensorBatch
+from .tensor_batches import TensorBatch
+from .tensors import Tensor
 
 
 def _of_image(image):

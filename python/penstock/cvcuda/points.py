@@ -5,9 +5,11 @@ import numpy as np
 
 from .. import _core
 from . import operands
-from .calls import found, row
+from .calls import row
+from .signatures import found
 from .operands import values_of
-from .tensors import Tensor, TensorBatch
+from .tensor_batches import TensorBatch
+from .tensors import Tensor
 
 _LABEL = (
     "connectivity=ConnectivityType.CONNECTIVITY_4_2D, assign_labels=LABEL.FAST, "

@@ -5,8 +5,9 @@ import numpy as np
 
 from .. import _core, fn
 from . import operands
-from .calls import Step, each, found, row
+from .calls import Step, each, row
 from .enumerations import AdaptiveThresholdType, ThresholdType
+from .signatures import found
 from .operands import batch_of, type_of, values_of
 from .values import both
 

@@ -31,9 +31,10 @@ def taken(value):
     return as_tensor(value.contiguous(), "CHW" if value.ndim == 3 else "NCHW")
 
 
-def _returned(result, torchs):
+def given_back(result, torchs):
+    """A result as a tensor of torch, if the input was one."""
     if isinstance(result, (list, tuple)):
-        return type(result)(_returned(r, torchs) for r in result)
+        return type(result)(given_back(r, torchs) for r in result)
     return _core.Tensor(operand(result._memory)).torch() if torchs and isinstance(result, Tensor) else result
 
 
@@ -48,7 +49,7 @@ def functional(function):
         given = bound.arguments[first]
         try:
             bound.arguments[first] = taken(given)
-            return _returned(function(*bound.args, **bound.kwargs), _is_torch(given))
+            return given_back(function(*bound.args, **bound.kwargs), _is_torch(given))
         except KINDS as error:
             raise_again(error)
 

@@ -66,7 +66,7 @@ class Compose:
             from .. import reformat
 
             planes = reformat(planes, planes.layout.replace("HWC", "CHW"))
-        result = self._all(_wrapped(arrays._returned(planes, True)))
+        result = self._all(_wrapped(arrays.given_back(planes, True)))
         if isinstance(result, (list, tuple)):
             return type(result)(self._given_back(r, inpt) for r in result)
         return self._given_back(result, inpt)
