@@ -10,7 +10,7 @@ from repository import ROOT
 HERE = ROOT / "python" / "penstock" / "cvcuda"
 FACTS = ROOT / "tests" / "cvcuda_arguments.json"
 TABLES = tuple(
-    "areas borders colors cropping drawing filters geometry joining normalizing points regions resizing tones values".split()
+    "areas borders colors cropping drawing filters geometry joining labels normalizing points regions resizing tones values".split()
 )
 
 

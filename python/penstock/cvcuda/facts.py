@@ -32,7 +32,8 @@ DIFFERENT = {
     "max_loc": "computed on the host; places are in the order of rows",
     "min_max_loc": "computed on the host; places are in the order of rows",
     "crop_flip_normalize_reformat": "a border begins where the mirrored rectangle ends",
-    "label": "LABEL.FAST counts from 1 as LABEL.SEQUENTIAL does",
+    "label": "images alone, no volumes; LABEL.FAST counts from 1 as LABEL.SEQUENTIAL does; a row of statistics is label, left, top, width, "
+    "height, pixels, and 1 for a region inside the mask; removal and statistics are computed on the host",
 }
 
 # What scripts notice of the containers.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the table: regions of equal values, and geometry of points."""
+"""Rows of the table: geometry of points."""
 
 import numpy as np
 
@@ -10,23 +10,6 @@ from .signatures import found
 from .operands import values_of
 from .tensor_batches import TensorBatch
 from .tensors import Tensor
-
-_LABEL = (
-    "connectivity=ConnectivityType.CONNECTIVITY_4_2D, assign_labels=LABEL.FAST, "
-    "mask_type=LabelMaskType.REMOVE_ISLANDS_OUTSIDE_MASK_ONLY"
-)
-_LIMITS = "bg_label=None, min_thresh=None, max_thresh=None, min_size=None, mask=None"
-
-
-@row(
-    f"T: src, {_LABEL}, *, count=False, stats=False, max_labels=10000, {_LIMITS}",
-    into=[f"dst, count=None, stats=None, src=None, {_LABEL}, *, {_LIMITS}"],
-    over=("label",),
-)
-def label(call):
-    """Numbers connected regions of equal values."""
-    found("label")
-    call.refuse("fn.label has no counterpart of cvcuda.label's arguments yet")
 
 
 def _corners(rectangle):
