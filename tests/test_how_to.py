@@ -286,6 +286,17 @@ def test_the_page_of_numbers_of_batches(capsys):
     assert capsys.readouterr().out.splitlines() == ["INT64 0  ()", "FLOAT 0  ()"]
 
 
+def test_the_page_of_programs_for_cvcuda():
+    """Its programs hold what they assert."""
+    import penstock.cvcuda
+
+    try:
+        for block in blocks("docs/how_to/run_cvcuda_programs.md", "python"):
+            exec(compile(block, "page.py", "exec"), {})
+    finally:
+        penstock.cvcuda.uninstall()
+
+
 def test_the_page_of_batches_by_length(tmp_path):
     """Its programs run, on recordings and pictures of many lengths and shapes."""
     import audio_files

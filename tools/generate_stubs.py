@@ -50,6 +50,8 @@ COMMON = {
     "seed": "int = -1",
     "bytes_per_sample_hint": "int | Sequence[int] | None = None",
     "preserve": "bool = False",
+    "out": "Any = None",
+    "stream": "Any = None",
     "batch_size": "int | None = None",
 }
 # Functions of Python, with annotations and docstrings of their own.
@@ -110,7 +112,10 @@ def keywords_of(operator, **instead):
             )
             result.append(f"{a['name']}: {given}")
     named = {a["name"] for a in operator["arguments"]}
-    common = {k: v for k, v in COMMON.items() if k not in named and (k != "batch_size" or operator["takes_batch_size"])}
+    left_out = named | (set() if operator["takes_batch_size"] else {"batch_size"})
+    if operator["family"] == "source":
+        left_out |= {"out", "stream"}
+    common = {k: v for k, v in COMMON.items() if k not in left_out}
     return result + [f"{k}: {instead.get(k, v)}" for k, v in common.items()]
 
 

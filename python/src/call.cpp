@@ -15,14 +15,16 @@
 #include "interop.h"
 #include "operator/named_numbers.h"
 #include "operator/point_map_adaptor.h"
+#include "targets.h"
 #include "torch_layout.h"
 
 namespace penstock::python {
 namespace {
 
 // Keyword arguments that every operator takes.
-enum class Common : uint8_t { device, name, seed, bytes_per_sample_hint, preserve, batch_size, count };
-constexpr const char* kCommonNames[] = {"device", "name", "seed", "bytes_per_sample_hint", "preserve", "batch_size"};
+enum class Common : uint8_t { device, name, seed, bytes_per_sample_hint, preserve, batch_size, out, stream, count };
+constexpr const char* kCommonNames[] = {"device",   "name",       "seed", "bytes_per_sample_hint",
+                                        "preserve", "batch_size", "out",  "stream"};
 PyObject* common_names[static_cast<int>(Common::count)];
 
 struct Operator {
@@ -232,18 +234,23 @@ class ImmediateCall {
     }
     std::vector<Batch> out;
     const std::span<const Batch> in(inputs_, static_cast<size_t>(given_.n));
-    if (place_.gpu >= 0) place_.stream = stream_for(like_, inputs_, given_.n, place_.gpu);
+    std::span<const Batch* const> into;
+    if (targets_) into = targets_->places(outputs_of(*op_.info, values_), batched_);
+    if (place_.gpu >= 0)
+      place_.stream =
+          stream_ ? stream_ : stream_for(targets_ ? targets_->kind() : like_, inputs_, given_.n, place_.gpu);
     if (bytes_ >= kReleaseBytes || op_.decodes || place_.gpu >= 0) {
       ReleaseGil release;
-      out = call_op(*op_.info, in, values_, context_, default_memory(), batch_size_, {}, &place_);
+      out = call_op(*op_.info, in, values_, context_, default_memory(), batch_size_, into, &place_);
     } else {
-      out = call_op(*op_.info, in, values_, context_, default_memory(), batch_size_);
+      out = call_op(*op_.info, in, values_, context_, default_memory(), batch_size_, into);
     }
     if (place_.on_host && given_.n > 0) tell_host_work(op_);
     tell_notices();
-    if (out.size() == 1) return result(out[0]);
+    if (targets_) targets_->order(out);
+    if (out.size() == 1) return result(out, 0);
     nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
-    for (size_t i = 0; i < out.size(); ++i) PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), result(out[i]));
+    for (size_t i = 0; i < out.size(); ++i) PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), result(out, i));
     return tuple.release().ptr();
   }
 
@@ -342,6 +349,8 @@ class ImmediateCall {
           bad_argument("batch_size must be positive, and only operators without inputs accept it");
         batched_ = sized_ = true;
         break;
+      case Common::out: targets_.emplace(value); break;
+      case Common::stream: stream_ = stream_of_user(value); break;
       case Common::count: unknown_keyword(op_, key);
       default: break;  // accepted without effect
     }
@@ -366,7 +375,9 @@ class ImmediateCall {
       }
   }
 
-  PyObject* result(Batch& b) const {
+  PyObject* result(std::vector<Batch>& results, size_t k) const {
+    Batch& b = results[k];
+    if (PyObject* theirs = targets_ ? targets_->object(k) : nullptr) return nb::handle(theirs).inc_ref().ptr();
     if (stacked_ && b.has_uniform_shapes()) return torch_from_tensor(b.as_tensor());
     if (batched_) return nb::cast(std::move(b)).release().ptr();
     const StreamHandle torchs = like_ == Kind::torch && place_.gpu >= 0 ? place_.stream : nullptr;
@@ -383,11 +394,13 @@ class ImmediateCall {
   bool batched_ = false, stacked_ = false;  // stacked: one torch tensor contains the batch
   int batch_size_ = 1;
   CallPlace place_;
+  StreamHandle stream_ = nullptr;  // the program's
   bool to_host_ = false;
   SampleContext context_;
   bool seeded_ = false, sized_ = false;
   std::vector<Argument> values_;
   std::vector<std::unique_ptr<Batch>> owned_;
+  std::optional<CallTargets> targets_;
 };
 
 // drawn: what the sets of one call draw from without a seed, made by the first that draws; null: new numbers.
@@ -402,6 +415,9 @@ PyObject* run(const Operator& op, const Given& given, std::optional<SampleContex
 }
 
 PyObject* run_sets(const Operator& op, const Given& given) {
+  for (Py_ssize_t i = 0; i < given.keywords; ++i)
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(given.names, i), "out") == 0)
+      bad_argument("out is not possible with a list of batches: call once for each of them");
   Py_ssize_t sets = -1;
   for (Py_ssize_t i = 0; i < given.n; ++i) {
     if (!holds_batches(given.args[i])) continue;

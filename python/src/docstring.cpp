@@ -25,6 +25,15 @@ constexpr CommonArgument kCommon[] = {
     {"bytes_per_sample_hint", "None", "(int): Accepted without effect."},
     {"preserve", "False", "(bool): Accepted without effect."},
 };
+constexpr const char* kOut =
+    "(array): Outside a pipeline: what the result is written into and returned: a writable array of its type and "
+    "shape, "
+    "row-major without gaps. For a batch: a Batch, a list of arrays, or an array whose first dimension counts the "
+    "samples. For several outputs: a tuple, in which None means a new array.";
+constexpr const char* kStream =
+    "(object): Outside a pipeline: the CUDA stream that the call is enqueued on, a number or an object of torch, CuPy "
+    "or "
+    "another library; omitted: the current stream of the input's library. Without effect on the CPU.";
 constexpr const char* kBatchSize =
     "(int): Outside a pipeline: number of samples of the result, which is a Batch; omitted: one array.";
 
@@ -162,6 +171,7 @@ std::string arguments_of(const OpInfo& info) {
   }
   for (const auto& c : kCommon)
     if (!info.arg(c.name)) add(fmt::format("{} {}", c.name, c.doc));
+  if (!is_reader(info)) add(fmt::format("out {}", kOut)), add(fmt::format("stream {}", kStream));
   if (takes_batch_size(info)) add(fmt::format("batch_size {}", kBatchSize));
   return s;
 }
@@ -235,6 +245,7 @@ std::string text_signature(const OpInfo& info, const std::string& function) {
   for (const auto& a : info.args) s += a.name + (a.required ? "" : "=" + default_text(a)) + ", ";
   for (const auto& c : kCommon)
     if (!info.arg(c.name)) s += fmt::format("{}={}, ", c.name, c.default_text);
+  if (!is_reader(info)) s += "out=None, stream=None, ";
   if (takes_batch_size(info)) s += "batch_size=None, ";
   s.resize(s.size() - 2);
   return s + ")\n--\n\n";

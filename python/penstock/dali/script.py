@@ -14,10 +14,10 @@ _WHAT = "PENSTOCK_DALI_SCRIPT"  # for processes that multiprocessing spawns: the
 
 
 class _Spec(importlib.machinery.ModuleSpec):
-    """Tells multiprocessing that a new process makes `__main__` of penstock.dali.spawned; relative imports ask for `parent`."""
+    """Tells multiprocessing that a new process makes `__main__` of `spawned`; relative imports ask for `parent`."""
 
-    def __init__(self, package):
-        super().__init__(f"{__package__}.spawned", None)
+    def __init__(self, spawned, package):
+        super().__init__(spawned, None)
         self.package = package or ""
 
     @property
@@ -36,8 +36,8 @@ def _module_code(name):
     return code, spec.origin, spec.parent
 
 
-def run(arguments):
-    """What a command line says after `python`."""
+def run(arguments, spawned_by=f"{__package__}.spawned"):
+    """What a command line says after `python`. spawned_by: the module that is `__main__` of processes that it spawns."""
     by_name = arguments[0] == "-m"
     if by_name:
         sys.path[0] = os.getcwd()
@@ -53,7 +53,7 @@ def run(arguments):
         set_setting(_WHAT, path)
         code = _script_code(path)
     main = ModuleType("__main__")
-    main.__file__, main.__package__, main.__spec__ = path, package, _Spec(package)
+    main.__file__, main.__package__, main.__spec__ = path, package, _Spec(spawned_by, package)
     main.__builtins__ = __builtins__
     sys.modules["__main__"] = main
     exec(code, main.__dict__)

@@ -46,6 +46,8 @@ def adjust_gamma(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Raises values to a power: the gamma correction of images.
 
@@ -64,6 +66,13 @@ def adjust_gamma(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -91,6 +100,8 @@ def adjust_gamma(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -104,6 +115,8 @@ def adjust_hue(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Rotates the hue of colors in HSV.
 
@@ -121,6 +134,13 @@ def adjust_hue(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -147,6 +167,8 @@ def adjust_hue(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -160,6 +182,8 @@ def adjust_saturation(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Mixes a picture with its gray one.
 
@@ -179,6 +203,13 @@ def adjust_saturation(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -205,6 +236,8 @@ def adjust_saturation(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -218,6 +251,8 @@ def adjust_sharpness(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Mixes an image with a blurred one.
 
@@ -235,6 +270,13 @@ def adjust_sharpness(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -261,6 +303,8 @@ def adjust_sharpness(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -276,6 +320,8 @@ def audio_codec(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Leaves of sound what an encoder does: encodes it as Opus or MP3, and decodes that.
 
@@ -300,6 +346,13 @@ def audio_codec(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -328,6 +381,8 @@ def audio_codec(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -347,6 +402,8 @@ def audio_resample(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Resamples a signal to another rate with a windowed sinc filter.
 
@@ -377,6 +434,13 @@ def audio_resample(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -409,6 +473,8 @@ def audio_resample(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -421,6 +487,8 @@ def autocontrast(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Stretches the values of each channel over the whole range.
 
@@ -436,6 +504,13 @@ def autocontrast(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -461,6 +536,8 @@ def autocontrast(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -473,6 +550,8 @@ def batch_permutation(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
     batch_size: int,
 ) -> Batch:
     """Returns the numbers of the samples of a batch in random order.
@@ -491,6 +570,13 @@ def batch_permutation(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
@@ -518,6 +604,8 @@ def batch_permutation(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
     batch_size: int | None = None,
 ) -> Any: ...
 
@@ -538,6 +626,8 @@ def bb_flip(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Flips boxes as their image is flipped.
 
@@ -565,6 +655,13 @@ def bb_flip(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -597,6 +694,8 @@ def bb_flip(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -617,6 +716,8 @@ def bbox_paste(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Moves boxes as pasting their image on a larger canvas does.
 
@@ -650,6 +751,13 @@ def bbox_paste(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -683,6 +791,8 @@ def bbox_paste(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -705,6 +815,8 @@ def bbox_rotate(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any:
     """Rotates boxes as rotate rotates their image.
 
@@ -741,6 +853,13 @@ def bbox_rotate(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -777,6 +896,8 @@ def bbox_rotate(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -796,6 +917,8 @@ def biquad(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Filters a signal by two poles and two zeros: limits its band, or changes its tone.
 
@@ -822,6 +945,13 @@ def biquad(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -854,6 +984,8 @@ def biquad(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -868,6 +1000,8 @@ def box_blur(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Returns the mean of the elements under a rectangle around each element, channel by channel.
 
@@ -889,6 +1023,13 @@ def box_blur(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -916,6 +1057,8 @@ def box_blur(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1010,6 +1153,8 @@ def box_encoder(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> tuple[Kind, Kind]:
     """Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).
 
@@ -1045,6 +1190,13 @@ def box_encoder(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -1079,6 +1231,8 @@ def box_encoder(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> tuple[Any, Any]: ...
 
 @overload
@@ -1094,6 +1248,8 @@ def brightness(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Multiplies intensities by a factor and adds a shift.
 
@@ -1115,6 +1271,13 @@ def brightness(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1143,6 +1306,8 @@ def brightness(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1160,6 +1325,8 @@ def brightness_contrast(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Scales intensities about a center, then multiplies them by a factor and adds a shift.
 
@@ -1186,6 +1353,13 @@ def brightness_contrast(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1216,6 +1390,8 @@ def brightness_contrast(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1301,6 +1477,8 @@ def cast(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Converts the elements to another type.
 
@@ -1317,6 +1495,13 @@ def cast(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1343,6 +1528,8 @@ def cast(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1356,6 +1543,8 @@ def cast_like(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Converts the first input to the type of the second one, as `cast` does.
 
@@ -1371,6 +1560,13 @@ def cast_like(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1397,6 +1593,8 @@ def cast_like(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1409,6 +1607,8 @@ def cat(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Concatenates the inputs along an existing axis.
 
@@ -1425,6 +1625,13 @@ def cat(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1450,6 +1657,8 @@ def cat(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1467,6 +1676,8 @@ def clahe(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Equalizes the histogram of each tile of an image with limited contrast.
 
@@ -1490,6 +1701,13 @@ def clahe(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1520,6 +1738,8 @@ def clahe(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1534,6 +1754,8 @@ def color_matrix(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Makes each color a weighted sum of the three channels of its pixel.
 
@@ -1552,6 +1774,13 @@ def color_matrix(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1580,6 +1809,8 @@ def color_matrix(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1594,6 +1825,8 @@ def color_space_conversion(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Converts images between RGB, BGR, gray and YCbCr.
 
@@ -1611,6 +1844,13 @@ def color_space_conversion(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1638,6 +1878,8 @@ def color_space_conversion(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1656,6 +1898,8 @@ def color_twist(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Changes the hue, saturation, contrast and brightness of colors in one step.
 
@@ -1680,6 +1924,13 @@ def color_twist(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1711,6 +1962,8 @@ def color_twist(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1727,6 +1980,8 @@ def constant(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
     batch_size: int,
 ) -> Batch:
     """Returns the same tensor for each sample, or with `samples` tensor i for sample i of the batch.
@@ -1749,6 +2004,13 @@ def constant(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
@@ -1780,6 +2042,8 @@ def constant(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
     batch_size: int | None = None,
 ) -> Any: ...
 
@@ -1796,6 +2060,8 @@ def contrast(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Scales intensities about a center.
 
@@ -1817,6 +2083,13 @@ def contrast(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1845,6 +2118,8 @@ def contrast(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1860,6 +2135,8 @@ def convolve(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Convolves a signal with a response, such as that of a room.
 
@@ -1883,6 +2160,13 @@ def convolve(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1913,6 +2197,8 @@ def convolve(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1932,6 +2218,8 @@ def coord_flip(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Mirrors points about a center: a coordinate x becomes 2 * center - x.
 
@@ -1953,6 +2241,13 @@ def coord_flip(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1985,6 +2280,8 @@ def coord_flip(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -2001,6 +2298,8 @@ def coord_transform(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Applies a linear map to points or vectors: M * in + T.
 
@@ -2024,6 +2323,13 @@ def coord_transform(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2053,6 +2359,8 @@ def coord_transform(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -2065,6 +2373,8 @@ def copy(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Copies the samples.
 
@@ -2077,6 +2387,13 @@ def copy(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2102,6 +2419,8 @@ def copy(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -2120,6 +2439,8 @@ def correlate(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Replaces each element of an image by the weighted sum of its neighbors.
 
@@ -2147,6 +2468,13 @@ def correlate(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2179,6 +2507,8 @@ def correlate(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -2204,6 +2534,8 @@ def crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Cuts a window of a fixed size out of images and volumes.
 
@@ -2241,6 +2573,13 @@ def crop(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2279,6 +2618,8 @@ def crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -2311,6 +2652,8 @@ def crop_mirror_normalize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Cuts a window out of an image, mirrors and normalizes it, and gives it a network's layout.
 
@@ -2361,6 +2704,13 @@ def crop_mirror_normalize(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2406,6 +2756,8 @@ def crop_mirror_normalize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -2420,6 +2772,8 @@ def debayer(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Converts the raw image of a sensor with a Bayer filter to RGB.
 
@@ -2439,6 +2793,13 @@ def debayer(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2466,6 +2827,8 @@ def debayer(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -2482,6 +2845,8 @@ def dilate(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Returns the largest element under a rectangle around each element, channel by channel.
 
@@ -2501,6 +2866,13 @@ def dilate(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2530,6 +2902,8 @@ def dilate(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -2783,6 +3157,8 @@ def draw_segments(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Draws line segments with round ends, one over the other; a segment without length is a disc.
 
@@ -2810,6 +3186,13 @@ def draw_segments(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2842,6 +3225,8 @@ def draw_segments(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -2936,6 +3321,8 @@ def dump_image(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Writes each sample to a file of the current folder and returns it unchanged.
 
@@ -2955,6 +3342,13 @@ def dump_image(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2981,6 +3375,8 @@ def dump_image(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -2998,6 +3394,8 @@ def elastic_transform(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Distorts images by random, smooth displacements.
 
@@ -3030,6 +3428,13 @@ def elastic_transform(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3060,6 +3465,8 @@ def elastic_transform(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3073,6 +3480,8 @@ def element_extract(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any:
     """Returns selected frames of a sequence, each as an output of its own.
 
@@ -3087,6 +3496,13 @@ def element_extract(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -3114,6 +3530,8 @@ def element_extract(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3127,6 +3545,8 @@ def equalize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Equalizes the histogram of each channel, so that it fills the range evenly.
 
@@ -3147,6 +3567,13 @@ def equalize(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3173,6 +3600,8 @@ def equalize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3194,6 +3623,8 @@ def erase(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Overwrites rectangular regions with a constant.
 
@@ -3220,6 +3651,13 @@ def erase(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3254,6 +3692,8 @@ def erase(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3270,6 +3710,8 @@ def erode(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Returns the smallest element under a rectangle around each element, channel by channel.
 
@@ -3289,6 +3731,13 @@ def erode(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3318,6 +3767,8 @@ def erode(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3332,6 +3783,8 @@ def expand_dims(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Inserts axes of extent 1.
 
@@ -3347,6 +3800,13 @@ def expand_dims(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3374,6 +3834,8 @@ def expand_dims(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3389,6 +3851,8 @@ def fade(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Lets the beginning of a signal rise from silence and its end fall to it.
 
@@ -3408,6 +3872,13 @@ def fade(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3436,6 +3907,8 @@ def fade(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3512,6 +3985,8 @@ def flip(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Mirrors images along their axes.
 
@@ -3527,6 +4002,13 @@ def flip(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3555,6 +4037,8 @@ def flip(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3570,6 +4054,8 @@ def frame_splicing(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Joins neighboring frames of a spectrogram into one, as speech recognition does before its network.
 
@@ -3589,6 +4075,13 @@ def frame_splicing(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3617,6 +4110,8 @@ def frame_splicing(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3631,6 +4126,8 @@ def full(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Repeats a value to a shape by NumPy's rules of broadcasting.
 
@@ -3647,6 +4144,13 @@ def full(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3674,6 +4178,8 @@ def full(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3687,6 +4193,8 @@ def full_like(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Repeats a value to the shape of the first input by NumPy's rules of broadcasting.
 
@@ -3702,6 +4210,13 @@ def full_like(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3728,6 +4243,8 @@ def full_like(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3742,6 +4259,8 @@ def g711_decode(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Decodes samples of sound from 8 bits each, as telephone networks do.
 
@@ -3757,6 +4276,13 @@ def g711_decode(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3784,6 +4310,8 @@ def g711_decode(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3797,6 +4325,8 @@ def g711_encode(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Encodes samples of sound in 8 bits each, as telephone networks do.
 
@@ -3812,6 +4342,13 @@ def g711_encode(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3838,6 +4375,8 @@ def g711_encode(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3853,6 +4392,8 @@ def gaussian_blur(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Convolves images with a Gaussian along each axis except frames and channels.
 
@@ -3878,6 +4419,13 @@ def gaussian_blur(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3906,6 +4454,8 @@ def gaussian_blur(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3919,6 +4469,8 @@ def get_property(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Returns a property of a sample as text: the bytes of a 1-D uint8 tensor.
 
@@ -3934,6 +4486,13 @@ def get_property(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3961,6 +4520,8 @@ def get_property(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3974,6 +4535,8 @@ def grayscale(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Makes the gray picture of one in color.
 
@@ -3989,6 +4552,13 @@ def grayscale(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4015,6 +4585,8 @@ def grayscale(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4032,6 +4604,8 @@ def grid_distortion(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Stretches and shrinks the columns and rows of a grid of cells.
 
@@ -4061,6 +4635,13 @@ def grid_distortion(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4091,6 +4672,8 @@ def grid_distortion(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4108,6 +4691,8 @@ def grid_mask(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Sets the squares of a grid to 0 (Chen et al., "GridMask data augmentation", 2020).
 
@@ -4132,6 +4717,13 @@ def grid_mask(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4162,6 +4754,8 @@ def grid_mask(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4183,6 +4777,8 @@ def griffin_lim(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Finds a signal that has a spectrogram of magnitudes.
 
@@ -4211,6 +4807,13 @@ def griffin_lim(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4247,6 +4850,8 @@ def griffin_lim(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4261,6 +4866,8 @@ def histogram(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Counts the elements of each channel by bins of equal width.
 
@@ -4280,6 +4887,13 @@ def histogram(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4308,6 +4922,8 @@ def histogram(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4325,6 +4941,8 @@ def hsv(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Rotates the hue, and scales the saturation and the value of colors.
 
@@ -4348,6 +4966,13 @@ def hsv(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4378,6 +5003,8 @@ def hsv(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4393,6 +5020,8 @@ def hue(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Rotates the hue of colors.
 
@@ -4411,6 +5040,13 @@ def hue(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4439,6 +5075,8 @@ def hue(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4457,6 +5095,8 @@ def inverse_spectrogram(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes the signal of a complex spectrogram.
 
@@ -4484,6 +5124,13 @@ def inverse_spectrogram(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4518,6 +5165,8 @@ def inverse_spectrogram(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4530,6 +5179,8 @@ def invert(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Subtracts each value from the largest one.
 
@@ -4543,6 +5194,13 @@ def invert(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4568,6 +5226,8 @@ def invert(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4584,6 +5244,8 @@ def jitter(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Replaces each pixel by a random pixel near it.
 
@@ -4603,6 +5265,13 @@ def jitter(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4632,6 +5301,8 @@ def jitter(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4645,6 +5316,8 @@ def jpeg_compression_distortion(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Compresses an image to JPEG at a quality and decodes it, so that it shows JPEG artifacts.
 
@@ -4660,6 +5333,13 @@ def jpeg_compression_distortion(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4686,6 +5366,8 @@ def jpeg_compression_distortion(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4773,6 +5455,8 @@ def laplacian(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes the sum of the second derivatives along each axis except frames and channels.
 
@@ -4799,6 +5483,13 @@ def laplacian(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4829,6 +5520,8 @@ def laplacian(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -5020,6 +5713,8 @@ def lfilter(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Filters a signal by a rational transfer function.
 
@@ -5042,6 +5737,13 @@ def lfilter(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5070,6 +5772,8 @@ def lfilter(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -5087,6 +5791,8 @@ def lookup_table(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Replaces numbers by a table: keys[k] becomes values[k], all other numbers become default_value.
 
@@ -5106,6 +5812,13 @@ def lookup_table(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5136,6 +5849,8 @@ def lookup_table(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -5149,6 +5864,8 @@ def loudness(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Measures how loud sound is, in LKFS, as ITU-R BS.1770-4 does.
 
@@ -5168,6 +5885,13 @@ def loudness(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5195,6 +5919,8 @@ def loudness(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -5208,6 +5934,8 @@ def median_blur(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Returns the median of the elements around each element, channel by channel.
 
@@ -5223,6 +5951,13 @@ def median_blur(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5248,6 +5983,8 @@ def median_blur(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -5266,6 +6003,8 @@ def mel_filter_bank(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Converts a spectrogram to the mel scale.
 
@@ -5289,6 +6028,13 @@ def mel_filter_bank(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5321,6 +6067,8 @@ def mel_filter_bank(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -5338,6 +6086,8 @@ def mfcc(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes mel-frequency cepstral coefficients.
 
@@ -5359,6 +6109,13 @@ def mfcc(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5390,6 +6147,8 @@ def mfcc(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -5460,6 +6219,8 @@ def mu_law_decode(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Turns codes of fn.mu_law_encode into samples of sound.
 
@@ -5475,6 +6236,13 @@ def mu_law_decode(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5501,6 +6269,8 @@ def mu_law_decode(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -5514,6 +6284,8 @@ def mu_law_encode(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Quantizes samples of sound by the logarithm of their magnitude, without G.711's segments.
 
@@ -5530,6 +6302,13 @@ def mu_law_encode(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5556,6 +6335,8 @@ def mu_law_encode(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -5575,6 +6356,8 @@ def multi_paste(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Pastes regions of images onto a canvas of zeros, in the order of the regions.
 
@@ -5608,6 +6391,13 @@ def multi_paste(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5640,6 +6430,8 @@ def multi_paste(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -5753,6 +6545,8 @@ def nonsilent_region(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> tuple[Kind, Kind]:
     """Finds where the sound of a signal starts and how long it is.
 
@@ -5778,6 +6572,13 @@ def nonsilent_region(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -5807,6 +6608,8 @@ def nonsilent_region(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> tuple[Any, Any]: ...
 
 @overload
@@ -5829,6 +6632,8 @@ def normalize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Subtracts the mean and divides by the standard deviation.
 
@@ -5863,6 +6668,13 @@ def normalize(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5897,6 +6709,8 @@ def normalize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 def numba_function(
@@ -5980,6 +6794,8 @@ def one_hot(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Encodes class numbers as one-hot vectors.
 
@@ -6001,6 +6817,13 @@ def one_hot(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6032,6 +6855,8 @@ def one_hot(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6045,6 +6870,8 @@ def ones(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
     batch_size: int,
 ) -> Batch:
     """Ones of a shape; without `shape`, one scalar per sample.
@@ -6058,6 +6885,13 @@ def ones(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
@@ -6085,6 +6919,8 @@ def ones(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
     batch_size: int | None = None,
 ) -> Any: ...
 
@@ -6099,6 +6935,8 @@ def ones_like(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Ones of the input's shape.
 
@@ -6113,6 +6951,13 @@ def ones_like(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6139,6 +6984,8 @@ def ones_like(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6155,6 +7002,8 @@ def optical_distortion(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Distorts images as a lens does: barrels and pincushions.
 
@@ -6182,6 +7031,13 @@ def optical_distortion(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6211,6 +7067,8 @@ def optical_distortion(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6228,6 +7086,8 @@ def pad(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Pads samples at the end of axes with a constant.
 
@@ -6250,6 +7110,13 @@ def pad(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6280,6 +7147,8 @@ def pad(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6298,6 +7167,8 @@ def paste(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Pastes an image onto a larger canvas of one color.
 
@@ -6321,6 +7192,13 @@ def paste(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6352,6 +7230,8 @@ def paste(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6368,6 +7248,8 @@ def peek_image_shape(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Returns the shape (height, width, channels) of the decoded image; reads the header only.
 
@@ -6394,6 +7276,13 @@ def peek_image_shape(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6423,6 +7312,8 @@ def peek_image_shape(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6436,6 +7327,8 @@ def peek_video(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Returns the frames, the height and the width of a video, and its frames a second.
 
@@ -6456,6 +7349,13 @@ def peek_video(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6482,6 +7382,8 @@ def peek_video(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6495,6 +7397,8 @@ def per_frame(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Marks the first dimension as frames.
 
@@ -6509,6 +7413,13 @@ def per_frame(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6536,6 +7447,8 @@ def per_frame(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6549,6 +7462,8 @@ def permute_batch(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Reorders the samples of a batch: sample i of the output is sample indices[i] of the input.
 
@@ -6563,6 +7478,13 @@ def permute_batch(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6590,6 +7512,8 @@ def permute_batch(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6603,6 +7527,8 @@ def posterize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Keeps the upper bits of each value and clears the others.
 
@@ -6618,6 +7544,13 @@ def posterize(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6644,6 +7577,8 @@ def posterize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6659,6 +7594,8 @@ def power_spectrum(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes magnitudes of the Fourier transform along one axis.
 
@@ -6675,6 +7612,13 @@ def power_spectrum(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6703,6 +7647,8 @@ def power_spectrum(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6718,6 +7664,8 @@ def preemphasis_filter(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Subtracts from each sample of a signal a fraction of the sample before it.
 
@@ -6735,6 +7683,13 @@ def preemphasis_filter(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6762,6 +7717,8 @@ def preemphasis_filter(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 def python_function(
@@ -6851,6 +7808,8 @@ def random_bbox_crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any:
     """Draws a window that fits the boxes of an image, and returns the boxes in it.
 
@@ -6905,6 +7864,13 @@ def random_bbox_crop(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -6947,6 +7913,8 @@ def random_bbox_crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6962,6 +7930,8 @@ def random_crop_generator(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> tuple[Kind, Kind]:
     """Draws a window of random area and aspect ratio, as random_resized_crop does.
 
@@ -6985,6 +7955,13 @@ def random_crop_generator(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -7012,6 +7989,8 @@ def random_crop_generator(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> tuple[Any, Any]: ...
 
 @overload
@@ -7035,6 +8014,8 @@ def random_resized_crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Draws a window of random area and aspect ratio, and resizes it to a fixed size.
 
@@ -7068,6 +8049,13 @@ def random_resized_crop(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7104,6 +8092,8 @@ def random_resized_crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -7121,6 +8111,8 @@ def reinterpret(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Reads the bytes of the samples as elements of another type, in another shape or with another layout.
 
@@ -7144,6 +8136,13 @@ def reinterpret(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7174,6 +8173,8 @@ def reinterpret(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -7193,6 +8194,8 @@ def remap(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Moves pixels by two maps: output (x, y) is the input at (mapx(x, y), mapy(x, y)).
 
@@ -7221,6 +8224,13 @@ def remap(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7254,6 +8264,8 @@ def remap(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -7270,6 +8282,8 @@ def reshape(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Gives the samples another shape with the same number of elements, in row-major order.
 
@@ -7290,6 +8304,13 @@ def reshape(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7319,6 +8340,8 @@ def reshape(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -7354,6 +8377,8 @@ def resize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Resizes images and volumes.
 
@@ -7417,6 +8442,13 @@ def resize(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7465,6 +8497,8 @@ def resize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> tuple[Kind, Kind]: ...
 @overload
 def resize(
@@ -7499,6 +8533,8 @@ def resize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -7541,6 +8577,8 @@ def resize_crop_mirror(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Resizes, crops and flips images in one step; computes only the pixels that remain.
 
@@ -7615,6 +8653,13 @@ def resize_crop_mirror(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7670,6 +8715,8 @@ def resize_crop_mirror(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -7759,6 +8806,8 @@ def roi_random_crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
     batch_size: int | None = None,
 ) -> Kind:
     """Draws the start of a window that holds as much of a region as it can.
@@ -7783,6 +8832,13 @@ def roi_random_crop(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
@@ -7812,6 +8868,8 @@ def roi_random_crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
     batch_size: int,
 ) -> Batch: ...
 @overload
@@ -7829,6 +8887,8 @@ def roi_random_crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
     batch_size: int | None = None,
 ) -> Any: ...
 
@@ -7850,6 +8910,8 @@ def rotate(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Rotates images counter-clockwise, and volumes about an axis, around their centers.
 
@@ -7879,6 +8941,13 @@ def rotate(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7912,6 +8981,8 @@ def rotate(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -7927,6 +8998,8 @@ def saturation(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Scales the saturation of colors.
 
@@ -7946,6 +9019,13 @@ def saturation(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7974,6 +9054,8 @@ def saturation(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -7987,6 +9069,8 @@ def sequence_rearrange(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Reorders the frames of a sequence: frame k of the output is frame new_order[k] of the input.
 
@@ -8001,6 +9085,13 @@ def sequence_rearrange(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8027,6 +9118,8 @@ def sequence_rearrange(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8041,6 +9134,8 @@ def shapes(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Returns the extents of each sample as a 1-D tensor, as DataNode.shape() does.
 
@@ -8055,6 +9150,13 @@ def shapes(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8082,6 +9184,8 @@ def shapes(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8097,6 +9201,8 @@ def shift_hsv(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Adds to the hue, the saturation and the value of colors.
 
@@ -8118,6 +9224,13 @@ def shift_hsv(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8146,6 +9259,8 @@ def shift_hsv(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8161,6 +9276,8 @@ def shuffle_tiles(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Cuts images into tiles and puts each at the place of another one of its size.
 
@@ -8181,6 +9298,13 @@ def shuffle_tiles(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8209,6 +9333,8 @@ def shuffle_tiles(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8237,6 +9363,8 @@ def slice(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Cuts a window out of each sample.
 
@@ -8277,6 +9405,13 @@ def slice(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8318,6 +9453,8 @@ def slice(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8404,6 +9541,8 @@ def solarize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Inverts the values that are at least a threshold.
 
@@ -8419,6 +9558,13 @@ def solarize(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8445,6 +9591,8 @@ def solarize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8463,6 +9611,8 @@ def spec_augment(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Masks random bands of frequencies and stretches of time in a spectrogram (SpecAugment).
 
@@ -8491,6 +9641,13 @@ def spec_augment(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8521,6 +9678,8 @@ def spec_augment(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8541,6 +9700,8 @@ def spectrogram(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes magnitudes of the short-time Fourier transform of a signal.
 
@@ -8568,6 +9729,13 @@ def spectrogram(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8601,6 +9769,8 @@ def spectrogram(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8616,6 +9786,8 @@ def sphere(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Distorts an image as if it lay on a sphere.
 
@@ -8636,6 +9808,13 @@ def sphere(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8664,6 +9843,8 @@ def sphere(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8678,6 +9859,8 @@ def squeeze(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Removes axes of extent 1.
 
@@ -8693,6 +9876,13 @@ def squeeze(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8720,6 +9910,8 @@ def squeeze(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8735,6 +9927,8 @@ def ssd_random_crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> tuple[Kind, Kind, Kind]:
     """Draws a random window of an image with boxes, for the training of SSD detectors.
 
@@ -8759,6 +9953,13 @@ def ssd_random_crop(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -8788,6 +9989,8 @@ def ssd_random_crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> tuple[Any, Any, Any]: ...
 
 @overload
@@ -8800,6 +10003,8 @@ def stack(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Stacks the inputs along a new axis.
 
@@ -8817,6 +10022,13 @@ def stack(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8842,6 +10054,8 @@ def stack(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8856,6 +10070,8 @@ def time_stretch(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Plays sound faster or slower without a change of its pitch.
 
@@ -8874,6 +10090,13 @@ def time_stretch(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8902,6 +10125,8 @@ def time_stretch(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8917,6 +10142,8 @@ def time_warp(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Warps a spectrogram in time, as SpecAugment does.
 
@@ -8943,6 +10170,13 @@ def time_warp(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8970,6 +10204,8 @@ def time_warp(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -8985,6 +10221,8 @@ def to_decibels(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Converts magnitudes to decibels.
 
@@ -9003,6 +10241,13 @@ def to_decibels(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9031,6 +10276,8 @@ def to_decibels(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -9052,6 +10299,8 @@ def transform_boxes(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> tuple[Kind, Kind]:
     """Moves boxes by an affine or perspective map, and drops those that leave the image.
 
@@ -9087,6 +10336,13 @@ def transform_boxes(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -9124,6 +10380,8 @@ def transform_boxes(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> tuple[Any, Any]: ...
 
 @overload
@@ -9137,6 +10395,8 @@ def transform_points(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Moves points by an affine or perspective map.
 
@@ -9156,6 +10416,13 @@ def transform_points(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9182,6 +10449,8 @@ def transform_points(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -9197,6 +10466,8 @@ def transpose(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Permutes the dimensions: dimension i of the output is dimension perm[i] of the input.
 
@@ -9214,6 +10485,13 @@ def transpose(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9242,6 +10520,8 @@ def transpose(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -9322,6 +10602,8 @@ def warp_affine(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Transforms images and volumes by an affine map.
 
@@ -9350,6 +10632,13 @@ def warp_affine(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9382,6 +10671,8 @@ def warp_affine(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -9401,6 +10692,8 @@ def warp_by_mesh(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Moves the corners of a mesh of rectangles, and the pixels of each cell with them.
 
@@ -9435,6 +10728,13 @@ def warp_by_mesh(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9469,6 +10769,8 @@ def warp_by_mesh(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -9489,6 +10791,8 @@ def warp_by_points(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Warps images by points: the output at points[i] is the input at targets[i].
 
@@ -9524,6 +10828,13 @@ def warp_by_points(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9560,6 +10871,8 @@ def warp_by_points(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -9579,6 +10892,8 @@ def warp_perspective(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Transforms images by a perspective map.
 
@@ -9612,6 +10927,13 @@ def warp_perspective(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9644,6 +10966,8 @@ def warp_perspective(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -9665,6 +10989,8 @@ def water(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Distorts an image as if it lay under waving water.
 
@@ -9691,6 +11017,13 @@ def water(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9725,6 +11058,8 @@ def water(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -9739,6 +11074,8 @@ def where(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Selects elements as NumPy's where(condition, a, b) does.
 
@@ -9757,6 +11094,13 @@ def where(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9784,6 +11128,8 @@ def where(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -9797,6 +11143,8 @@ def zeros(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
     batch_size: int,
 ) -> Batch:
     """Zeros of a shape; without `shape`, one scalar per sample.
@@ -9810,6 +11158,13 @@ def zeros(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
@@ -9837,6 +11192,8 @@ def zeros(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
     batch_size: int | None = None,
 ) -> Any: ...
 
@@ -9851,6 +11208,8 @@ def zeros_like(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Zeros of the input's shape.
 
@@ -9865,6 +11224,13 @@ def zeros_like(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9891,4 +11257,6 @@ def zeros_like(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...

@@ -29,6 +29,8 @@ def max(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes the largest element over axes; NaN is ignored.
 
@@ -46,6 +48,13 @@ def max(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -74,6 +83,8 @@ def max(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -90,6 +101,8 @@ def mean(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes the mean over axes.
 
@@ -112,6 +125,13 @@ def mean(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -141,6 +161,8 @@ def mean(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -157,6 +179,8 @@ def mean_square(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes the mean of the squares over axes.
 
@@ -179,6 +203,13 @@ def mean_square(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -208,6 +239,8 @@ def mean_square(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -223,6 +256,8 @@ def min(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes the smallest element over axes; NaN is ignored.
 
@@ -240,6 +275,13 @@ def min(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -268,6 +310,8 @@ def min(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -284,6 +328,8 @@ def rms(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes the root of the mean of the squares over axes.
 
@@ -306,6 +352,13 @@ def rms(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -335,6 +388,8 @@ def rms(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -352,6 +407,8 @@ def std_dev(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes the standard deviation over axes from given means.
 
@@ -378,6 +435,13 @@ def std_dev(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -408,6 +472,8 @@ def std_dev(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -424,6 +490,8 @@ def sum(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes the sum over axes.
 
@@ -447,6 +515,13 @@ def sum(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -476,6 +551,8 @@ def sum(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -493,6 +570,8 @@ def variance(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes the variance over axes, the mean of the squared distances from given means.
 
@@ -518,6 +597,13 @@ def variance(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -548,4 +634,6 @@ def variance(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...

@@ -14,7 +14,7 @@ from .constants import arguments_of_batch, arguments_of_constant, scalar
 from .node import DataNode, holds_node
 from .scope import current, required, warn_device
 
-_COMMON = ("device", "name", "seed", "bytes_per_sample_hint", "preserve")
+_COMMON = ("device", "name", "seed", "bytes_per_sample_hint", "preserve", "out", "stream")
 
 
 def constant(value, dtype=None, shape=None, layout=None, name=None):
@@ -129,6 +129,9 @@ def _add_node(op, inputs, arguments, draws_of, outputs):
     device = arguments.get("device")
     if device not in (None, "cpu"):
         warn_device(device)
+    for here in ("out", "stream"):
+        if arguments.get(here) is not None:
+            raise ValueError(f"{op}: {here} is for calls outside pipelines; a Function takes into= and stream=")
     given = {k: v for k, v in arguments.items() if k not in _COMMON or (k == "seed" and schema_has_seed)}
     given = {k: (v.value if isinstance(v, ScalarConstant) else v) for k, v in given.items()}
     given = {

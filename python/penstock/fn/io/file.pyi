@@ -28,6 +28,8 @@ def read(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Reads files.
 
@@ -47,6 +49,13 @@ def read(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -74,4 +83,6 @@ def read(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...

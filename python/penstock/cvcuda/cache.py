@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CV-CUDA's cache of memory: there is none here, because memory comes from a pool."""
+
+_limit = [0]
+
+
+def clear_cache(scope=None):
+    """Accepted without effect.
+
+    Args:
+        scope: A ThreadScope.
+    """
+
+
+def cache_size(scope=None):
+    """0: nothing is kept.
+
+    Args:
+        scope: A ThreadScope.
+    """
+    return 0
+
+
+def get_cache_limit_inbytes():
+    """The number that set_cache_limit_inbytes() got."""
+    return _limit[0]
+
+
+def set_cache_limit_inbytes(limit):
+    """Accepted without effect.
+
+    Args:
+        limit: Bytes.
+    """
+    if int(limit) < 0:
+        raise ValueError(f"the limit must not be negative, got {limit}")
+    _limit[0] = int(limit)
+
+
+def current_cache_size_inbytes():
+    """0: nothing is kept."""
+    return 0
