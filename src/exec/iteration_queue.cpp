@@ -7,7 +7,8 @@
 
 namespace penstock {
 
-IterationQueue::IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads, bool stepping)
+IterationQueue::IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads,
+                               bool stepping)
     : scheduler(runner, stepping ? 0 : threads),
       runner_(runner),
       graph_(graph),
@@ -22,13 +23,18 @@ void IterationQueue::check_process() const {
   if (forked()) bad_argument("this pipeline was made before a fork; make it in the process that uses it");
 }
 
-bool IterationQueue::schedule(bool soon, size_t most) {
-  check_process();
+std::shared_ptr<Iteration> IterationQueue::make() const {
   auto it = std::make_shared<Iteration>();
   for (const auto& n : graph_.nodes())
     for (int k = 0; k < n.outputs; ++k) it->values[{n.id, k}];
   for (const auto& s : plan_.steps)
     if (s.output.place != Place::made) it->values[s.output];
+  return it;
+}
+
+bool IterationQueue::schedule(bool soon, size_t most) {
+  check_process();
+  auto it = make();
   std::lock_guard lock(listing_);
   if (lists_ && scheduler.size() < most) {
     if (listed_.empty()) return false;

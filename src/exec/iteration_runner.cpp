@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/iteration_runner.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error_of.h"
@@ -56,7 +57,8 @@ const Node* IterationRunner::starving(const Job& job) const {
 }
 
 void IterationRunner::begins(Job& job) {
-  set_step(job, 0, *steps_[0]);
+  const auto first = static_cast<size_t>(std::max(0, std::exchange(of(job).jump, -1)));
+  set_step(job, first, *steps_[first]);
   if (context_.gpu) of(job).stream = context_.gpu->stream(job.number);
 }
 
