@@ -21,9 +21,9 @@ class Deliveries {
   std::map<int, std::string> states;  // before the first batch: those that the sources begin with
   void deliver(const Iteration& it);  // where samples may come late
 
-  DeliveredSamples* late = nullptr;   // where samples may come late
-  int skip = 0;                       // samples of the iteration after `states` that are handed out
-  int resumed = 0;                    // as skip, of a checkpoint, until that iteration comes
+  DeliveredSamples* late = nullptr;  // where samples may come late
+  int skip = 0;                      // samples of the iteration after `states` that are handed out
+  int resumed = 0;                   // as skip, of a checkpoint, until that iteration comes
 
  private:
   nlohmann::json late_form() const;

@@ -45,7 +45,7 @@ void JobConsumer::wait(std::unique_lock<std::mutex>& lock, const Poll& poll, con
   } leave{waits_in};
   while (!done()) {
     scheduler_.threads_.consumers().wait_for(lock, std::chrono::milliseconds(50));
-    if (scheduler_.wakes_reserve()) scheduler_.threads_.wake_any();
+    if (scheduler_.finds_late()) scheduler_.threads_.wake_reserve();
     if (!poll || done()) continue;
     lock.unlock();
     poll();

@@ -121,12 +121,14 @@ void check_sources(const Plan& plan, const PipelineOptions& options, const Pipel
   const Node& n = plan.graph.node(primary);
   const auto meta = sources.at(primary).meta();
   if (meta && meta->batches >= 0)
-    refuse(n, "forms batches by length, and samples that change their batch would undo that: omit bucket_by and lengths");
+    refuse(n,
+           "forms batches by length, and samples that change their batch would undo that: omit bucket_by and lengths");
   if (options.on_error != OnError::replace) return;
   if (!meta)
-    refuse(n,
-           "has no other sample where one is replaced but those of its batch, which are not together with late=\"swap\": "
-           "give on_error=\"skip\" or \"raise\"");
+    refuse(
+        n,
+        "has no other sample where one is replaced but those of its batch, which are not together with late=\"swap\": "
+        "give on_error=\"skip\" or \"raise\"");
   for (const Step& s : plan.steps)
     if (s.kind == Step::Kind::decode)
       refuse(plan.graph.node(s.nodes[0]),

@@ -101,6 +101,7 @@ void Scheduler::ask_to_stop() {
     stop_ = true;
   }
   threads_.wake({kNobody, true});
+  threads_.wake_reserve();
 }
 
 void Scheduler::stop() {
@@ -124,7 +125,8 @@ Wake Scheduler::advance(Job& job) {
 }
 
 void Scheduler::sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock) {
-  if (lane != kAnyStep || !reserve_.lets_work()) return threads_.sleep(lane, lock);
+  if (lane != kAnyStep) return threads_.sleep(lane, lock);
+  if (!reserve_.lets_work()) return threads_.sleep_in_reserve(lock);
   const bool blocked = queue_.any_blocked();
   const int64_t begin = clock_ns();
   crew_.sleeps();
@@ -152,7 +154,7 @@ void Scheduler::serve(int number, int lane) {
       done.reset();
       perform(task, number, lock);
       if (lane == kAnyStep) reserve_.ends(number, clock_ns());
-      if (wakes_reserve()) threads_.wake_any();
+      if (finds_late()) threads_.wake_reserve();
       done = std::move(task.job);
     } else if (done) {
       lock.unlock();
@@ -170,7 +172,7 @@ void Scheduler::serve(int number, int lane) {
   }
 }
 
-bool Scheduler::wakes_reserve() { return reserve_.look(clock_ns()) > 0; }
+bool Scheduler::finds_late() { return reserve_.look(clock_ns()) > 0; }
 
 void Scheduler::perform(const Task& task, int number, std::unique_lock<std::mutex>& lock) {
   Job& job = *task.job;

@@ -56,7 +56,7 @@ class Scheduler {
   void sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock);
   void perform(const Task& task, int number, std::unique_lock<std::mutex>& lock);  // locks it
   Wake advance(Job& job);                                                          // under mutex_
-  bool wakes_reserve();                                                            // under mutex_
+  bool finds_late();                                                               // under mutex_
   Wake room() { return {.all = std::exchange(queue_.starved, false)}; }            // under mutex_
 
   JobWork& work_;
