@@ -150,7 +150,11 @@ def letterboxed(images):
 
 def planes(images):
     return fn.crop_mirror_normalize(
-        fn.decoders.image(images), dtype=types.FLOAT, output_layout="CHW", crop=(70, 90), out_of_bounds_policy="pad",
+        fn.decoders.image(images),
+        dtype=types.FLOAT,
+        output_layout="CHW",
+        crop=(70, 90),
+        out_of_bounds_policy="pad",
         fill_values=[1.0, 2.0, 3.0],
     )
 

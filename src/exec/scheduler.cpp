@@ -148,12 +148,13 @@ void Scheduler::serve(int number, int lane) {
     Task task;
     const bool works = lane != kAnyStep || reserve_.lets_work();
     if (works && queue_.find(task, lane, done.get())) {
-      if (lane == kAnyStep) reserve_.begins(number, task.job->step, task.count, clock_ns());
+      const bool counts = lane == kAnyStep && reserve_.is_kept();
+      if (counts) reserve_.begins(number, task.job->step, task.count, clock_ns());
       lock.unlock();
       if (std::exchange(watches, false)) threads_.wake_another();
       done.reset();
       perform(task, number, lock);
-      if (lane == kAnyStep) reserve_.ends(number, clock_ns());
+      if (counts) reserve_.ends(number, clock_ns());
       if (finds_late()) threads_.wake_reserve();
       done = std::move(task.job);
     } else if (done) {
@@ -172,7 +173,7 @@ void Scheduler::serve(int number, int lane) {
   }
 }
 
-bool Scheduler::finds_late() { return reserve_.look(clock_ns()) > 0; }
+bool Scheduler::finds_late() { return reserve_.is_kept() && reserve_.look(clock_ns()) > 0; }
 
 void Scheduler::perform(const Task& task, int number, std::unique_lock<std::mutex>& lock) {
   Job& job = *task.job;

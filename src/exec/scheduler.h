@@ -25,7 +25,7 @@ class Scheduler {
   ~Scheduler() { stop(); }
 
   int add_lane() { return threads_.add_lane(); }  // before the threads begin
-  // Of the threads of kAnyStep only so many work at once, but for those whose task is late; before they begin.
+  // So many threads of kAnyStep work at once, beside those whose task is late; before they begin.
   void keep_reserve(int most_working) { reserve_.begin(most_working); }
   // A thread of the lane; its number is given to the work.
   void begin_thread(int number, int lane);
