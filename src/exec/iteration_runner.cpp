@@ -154,8 +154,8 @@ void IterationRunner::run_samples(Iteration& it, int first, int count, int threa
   w.scratch->times = {};
   const auto run = [&] { gathers(it) ? late->gathered().run(it, first, count) : step.run(it, first, count, w); };
   if (auto error = error_of(run)) step.add_error(it, first, std::move(*error));
-  context_.statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), gathers(it) ? 0 : count, w.read_ns,
-                          w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
+  context_.statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), gathers(it) ? 0 : count,
+                          w.read_ns, w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
 }
 
 void IterationRunner::run(Job& job, int64_t first, int count, int thread) {
