@@ -14,6 +14,7 @@ namespace penstock {
 using ChooseForm = std::string (*)(const OpInfo& info, size_t inputs, std::span<const Argument> args);
 bool add_forms(const char* op, ChooseForm choose);
 
+inline bool is_form(const OpInfo& info) { return info.name.find('@') != std::string::npos; }
 // The form for these arguments; `info` itself if the operator has no forms.
 const OpInfo& form_of(const OpInfo& info, size_t inputs, std::span<const Argument> args);
 
