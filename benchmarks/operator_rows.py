@@ -207,6 +207,13 @@ def values():
             x, image_type=f.types.RGB, output_type=getattr(f.types, n)
         )
         row(f"color_space_conversion {kind}", "image", BYTES, call)
+    formats = [("image", "RGB", t) for t in ("HSV", "HLS", "Lab", "Luv", "XYZ", "YCrCb", "RGBA", "I420", "YUYV")]
+    formats += [("image", s, "RGB") for s in ("HSV", "HLS", "Lab", "Luv", "XYZ", "YCrCb")]
+    formats += [("nv12", "NV12", "RGB"), ("nv12", "I420", "RGBA"), ("yuyv", "YUYV", "RGB")]
+    formats += [("rgba", "RGBA", t) for t in ("RGB", "BGRA", "GRAY")]
+    for kind, source, target in formats:
+        call = lambda f, x, s=source, t=target: f.fn.color_space_conversion(x, image_type=s, output_type=t)
+        row(f"color_space_conversion {source} to {target}", kind, BYTES, call)
     row("invert", "image", ALL, lambda f, x: f.fn.invert(x))
     row("solarize", "image", TWO, lambda f, x: f.fn.solarize(x, threshold=128.0))
     row("posterize", "image", BYTES, lambda f, x: f.fn.posterize(x, bits=4))
