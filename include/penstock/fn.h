@@ -6154,6 +6154,9 @@ struct RemapArguments {
   // Maps go from -1 to 1: from the first to the last corner or, with pixel_origin "center", from the first to the last
   // pixel center. Default: false.
   Optional<bool> normalized{};
+  // Maps are distances: output (x, y) is the input at (x + mapx(x, y), y + mapy(x, y)). With normalized, 1 is half of
+  // the image's extent. Default: false.
+  Optional<bool> relative{};
 
   Arguments list() const {
     Arguments collected;
@@ -6162,6 +6165,7 @@ struct RemapArguments {
     border_mode.add_to(collected, "border_mode");
     fill_value.add_to(collected, "fill_value");
     normalized.add_to(collected, "normalized");
+    relative.add_to(collected, "relative");
     return collected;
   }
 };
@@ -7465,8 +7469,9 @@ struct WarpAffineArguments {
 };
 // Transforms images and volumes by an affine map.
 //
-// Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its center at k + 0.5.
-// Layouts: any with H and W, with D for a volume; the output keeps the layout. Types: all.
+// Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its center at k + 0.5. For
+// cubic interpolation and other borders call `warp_perspective` with the third row 0, 0, 1. Layouts: any with H and W,
+// with D for a volume; the output keeps the layout. Types: all.
 //
 // Computes in float64: the position where each run of 64 pixels begins, because float32 has too few digits for
 // fractions of pixels in large images.

@@ -8224,6 +8224,7 @@ def remap(
     border_mode: str = 'constant',
     fill_value: float = 0.0,
     normalized: bool = False,
+    relative: bool = False,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -8254,6 +8255,8 @@ def remap(
         fill_value (float, default 0.0): The value of a "constant" border.
         normalized (bool, default False): Maps go from -1 to 1: from the first to the last
             corner or, with pixel_origin "center", from the first to the last pixel center.
+        relative (bool, default False): Maps are distances: output (x, y) is the input at (x +
+            mapx(x, y), y + mapy(x, y)). With normalized, 1 is half of the image's extent.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -8294,6 +8297,7 @@ def remap(
     border_mode: str = 'constant',
     fill_value: float = 0.0,
     normalized: bool = False,
+    relative: bool = False,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -10643,7 +10647,8 @@ def warp_affine(
     """Transforms images and volumes by an affine map.
 
     Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its
-    center at k + 0.5. Layouts: any with H and W, with D for a volume; the output keeps the
+    center at k + 0.5. For cubic interpolation and other borders call `warp_perspective` with
+    the third row 0, 0, 1. Layouts: any with H and W, with D for a volume; the output keeps the
     layout. Types: all.
 
     Computes in float64: the position where each run of 64 pixels begins, because float32 has
