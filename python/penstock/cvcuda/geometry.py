@@ -4,11 +4,11 @@
 import numpy as np
 
 from .. import _core, fn
+from .buffers import on_host
 from .calls import Step, each, moved, row
 from .enumerations import Border, Interp, Remap
-from .buffers import on_host
-from .signatures import takes
 from .operands import pixels_of, values_of
+from .signatures import takes
 
 PLACES = {
     Border.CONSTANT: "constant",
