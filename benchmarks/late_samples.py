@@ -63,7 +63,9 @@ def waiting(milliseconds, slow, count):
 
 @pipeline_def
 def working(folder, slow, count):
-    files = [os.path.join(folder, "slow.jpg" if slow and i % EVERY == EVERY // 2 else "usual.jpg") for i in range(count)]
+    files = [
+        os.path.join(folder, "slow.jpg" if slow and i % EVERY == EVERY // 2 else "usual.jpg") for i in range(count)
+    ]
     encoded, label = fn.readers.file(files=files, labels=list(range(count)), name="reader")
     return fn.resize(fn.decoders.image(encoded), size=[64, 64]), label
 
@@ -100,7 +102,11 @@ def main():
                         "late": late,
                         "entropy_index": "off",
                     }
-                    pipe = working(folder, slow, count, **options) if a.work else waiting(a.wait_ms, slow, count, **options)
+                    pipe = (
+                        working(folder, slow, count, **options)
+                        if a.work
+                        else waiting(a.wait_ms, slow, count, **options)
+                    )
                     made.setdefault((late, slow), []).append(rate(pipe, a.batches))
     best = {key: max(rates) for key, rates in made.items()}
     usual = best["wait", False]

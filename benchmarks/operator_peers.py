@@ -164,6 +164,11 @@ def moves():
         numpy_peer(name, np.copy)
 
 
+def converted(row, code):
+    number = getattr(cv2, f"COLOR_{code}")
+    peer(f"color_space_conversion {row}", lambda x: cv2.cvtColor(x, number))
+
+
 def hsv(x):
     if x.dtype != np.uint8:
         h, s, v = cv2.split(cv2.cvtColor(x / np.float32(255), cv2.COLOR_RGB2HSV))
@@ -220,6 +225,15 @@ def values():
     for kind, code in (("gray", cv2.COLOR_RGB2GRAY), ("bgr", cv2.COLOR_RGB2BGR), ("ycbcr", cv2.COLOR_RGB2YCrCb)):
         peer(f"color_space_conversion {kind}", lambda x, code=code: cv2.cvtColor(x, code))
     NOTES["color_space_conversion ycbcr"] = "full range"
+    for space in ("HSV", "HLS", "Lab", "Luv", "XYZ", "YCrCb"):
+        converted(f"RGB to {space}", f"RGB2{space}")
+        converted(f"{space} to RGB", f"{space}2RGB")
+    for target in ("RGB", "BGRA", "GRAY"):
+        converted(f"RGBA to {target}", f"RGBA2{target}")
+    converted("RGB to RGBA", "RGB2RGBA")
+    converted("RGB to I420", "RGB2YUV_I420"), converted("RGB to YUYV", "RGB2YUV_YUYV")
+    converted("NV12 to RGB", "YUV2RGB_NV12"), converted("I420 to RGBA", "YUV2RGBA_I420")
+    converted("YUYV to RGB", "YUV2RGB_YUYV")
     peer("lookup_table", lambda x: cv2.LUT(x, TABLE))
     peer("lookup_table float32", lambda x: cv2.LUT(x, REAL_TABLE))
     peer("equalize", lambda x: cv2.merge([cv2.equalizeHist(c) for c in cv2.split(x)]))

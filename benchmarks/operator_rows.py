@@ -207,6 +207,13 @@ def values():
             x, image_type=f.types.RGB, output_type=getattr(f.types, n)
         )
         row(f"color_space_conversion {kind}", "image", BYTES, call)
+    formats = [("image", "RGB", t) for t in ("HSV", "HLS", "Lab", "Luv", "XYZ", "YCrCb", "RGBA", "I420", "YUYV")]
+    formats += [("image", s, "RGB") for s in ("HSV", "HLS", "Lab", "Luv", "XYZ", "YCrCb")]
+    formats += [("nv12", "NV12", "RGB"), ("nv12", "I420", "RGBA"), ("yuyv", "YUYV", "RGB")]
+    formats += [("rgba", "RGBA", t) for t in ("RGB", "BGRA", "GRAY")]
+    for kind, source, target in formats:
+        call = lambda f, x, s=source, t=target: f.fn.color_space_conversion(x, image_type=s, output_type=t)
+        row(f"color_space_conversion {source} to {target}", kind, BYTES, call)
     row("invert", "image", ALL, lambda f, x: f.fn.invert(x))
     row("solarize", "image", TWO, lambda f, x: f.fn.solarize(x, threshold=128.0))
     row("posterize", "image", BYTES, lambda f, x: f.fn.posterize(x, bits=4))
@@ -269,12 +276,12 @@ def placed():
     drawn = {"segments": np.hstack([drops, drops + [4, 20]]).ravel().tolist(), "color": [200.0], "opacity": [0.7]}
     row("draw_segments", "image", TWO, lambda f, x: f.fn.draw_segments(x, **drawn))
     row("draw_boxes", "image pixel_boxes", BYTES, lambda f, x, b: f.fn.draw_boxes(x, b, color=[0, 255, 0], thickness=2))
-    lines = {"lines": np.hstack([drops, drops[::-1]])[:64].ravel().tolist(), "color": [255, 0, 0]}
-    row("draw_lines", "image", BYTES, lambda f, x: f.fn.draw_lines(x, **lines))
-    points = {"centers": drops[:64].ravel().tolist(), "radius": 4.0, "color": [255, 0, 0]}
-    row("draw_circles", "image", BYTES, lambda f, x: f.fn.draw_circles(x, **points))
-    text = {"text": ["Penstock"] * 16, "positions": drops[:16].ravel().tolist(), "scale": 2}
-    row("draw_text", "image", BYTES, lambda f, x: f.fn.draw_text(x, **text))
+    strokes = {"lines": np.hstack([drops, drops[::-1]])[:64].ravel().tolist(), "color": [255, 0, 0]}
+    row("draw_lines", "image", BYTES, lambda f, x: f.fn.draw_lines(x, **strokes))
+    dots = {"centers": drops[:64].ravel().tolist(), "radius": 4.0, "color": [255, 0, 0]}
+    row("draw_circles", "image", BYTES, lambda f, x: f.fn.draw_circles(x, **dots))
+    written = {"text": ["Penstock"] * 16, "positions": drops[:16].ravel().tolist(), "scale": 2}
+    row("draw_text", "image", BYTES, lambda f, x: f.fn.draw_text(x, **written))
     row("box_blur_regions", "image pixel_boxes", BYTES, lambda f, x, b: f.fn.box_blur_regions(x, b, window_size=15))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A folder of small pictures, some of which take many times as long to decode as the others; and pipelines over it.
 
-    python tests/late_folder.py FOLDER FILE    # writes the labels and the checkpoint of each batch to FILE until it is killed
+python tests/late_folder.py FOLDER FILE    # writes the labels and the checkpoint of each batch to FILE until it is killed
 """
 
 import itertools

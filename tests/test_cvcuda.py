@@ -299,6 +299,20 @@ def test_areas_of_images_are_erased_channel_by_channel():
     expected = array.copy()
     expected[0, 2:8, 1:6], expected[1, 4:8, 3:6, 0] = [0, 1, 2], 4
     np.testing.assert_array_equal(result, expected)
+    for kind in (np.uint8, np.float32):
+        source = pictures(dtype=kind)
+        drawn = [
+            cvcuda.erase(
+                tensor(source), anchors, sizes, numbers(range(8)), numbers([0, 1], np.int32), random=True, seed=s
+            )
+            for s in (1, 1, 2)
+        ]
+        drawn = [d.cpu() for d in drawn]
+        assert (drawn[0] == drawn[1]).all() and (drawn[0] != drawn[2]).any() and drawn[0].dtype == kind
+        outside = np.ones(source.shape, bool)
+        outside[0, 2:8, 1:6], outside[1, 4:8, 3:6, 0] = False, False
+        np.testing.assert_array_equal(drawn[0][outside], source[outside])
+        assert (drawn[0][~outside] != source[~outside]).mean() > 0.9
     one = cvcuda.erase(tensor(array), 1, 2, 3, 4, numbers([7.0], layout="C")).cpu()
     expected = array.copy()
     expected[:, 1:4, 2:6] = 7

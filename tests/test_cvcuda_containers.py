@@ -168,6 +168,9 @@ def test_elements_may_be_pixels():
 def test_wrong_calls_say_what_is_wrong():
     tensor = cvcuda.as_tensor(pixels(4, 5, 3), "HWC")
     plain = cvcuda.as_tensor(pixels(4, 5, 3))
+    fixed = pixels(4, 5, 3)
+    fixed.flags.writeable = False
+    read_only = cvcuda.as_tensor(fixed, "HWC")
     cases = [
         (lambda: cvcuda.resize(plain, (2, 2, 3)), "has no layout: give one"),
         (lambda: cvcuda.resize(tensor, (2, 2)), "2 extents for the layout HWC"),
@@ -179,6 +182,9 @@ def test_wrong_calls_say_what_is_wrong():
         (lambda: cvcuda.convertto(tensor, np.int8, 2.0, round=cvcuda.Round.NEAREST_WRAP), "NEAREST_WRAP is not there"),
         (lambda: cvcuda.stack([tensor, cvcuda.as_tensor(pixels(3, 5, 3), "HWC")]), "differ in their shapes"),
         (lambda: cvcuda.resize(cvcuda.ImageBatchVarShape(2), []), "the batch is empty"),
+        (lambda: cvcuda.warp_affine(tensor, np.eye(3), 1), "xform has 6 numbers"),
+        (lambda: cvcuda.Tensor((2, 3)), "dtype must be given"),
+        (lambda: cvcuda.invert_into(read_only, read_only), "read-only array"),
     ]
     for call, words in cases:
         with pytest.raises((RuntimeError, TypeError), match=words):

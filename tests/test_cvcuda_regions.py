@@ -211,6 +211,10 @@ def test_colors_are_opencvs():
     refused = []
     for name, code, shape, _ in CODES:
         array = RNG.integers(0, 256, shape, dtype=np.uint8)
+        source = spaces_of(code)[0]
+        if source not in ("RGB", "BGR") and hasattr(cv2, f"COLOR_RGB2{source}"):  # colors that there are
+            rgb = RNG.integers(0, 256, (*shape[:3], 3), dtype=np.uint8)
+            array = np.stack([cv2.cvtColor(a, getattr(cv2, f"COLOR_RGB2{source}")).reshape(shape[1:]) for a in rgb])
         try:
             made = cvcuda.cvtcolor(tensor(array), code).cpu()
         except RuntimeError as error:

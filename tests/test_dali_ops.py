@@ -70,7 +70,10 @@ def test_operators_that_are_here_are_classes_by_dalis_names():
         if o not in ARGUMENTS
         for g, _, n in [o.rpartition(".")]
     }
-    assert here - own - {"Expand", "FlattenBatch", "Rebatch", "readers.Dataset", "readers.Packed", "inputs.Video"} <= theirs
+    assert (
+        here - own - {"Expand", "FlattenBatch", "Rebatch", "readers.Dataset", "readers.Packed", "inputs.Video"}
+        <= theirs
+    )
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,48 @@ def test_memory_of_the_caller(function, expected):
     assert (turned == expected.transpose(0, 2, 3, 1)).all()
 
 
+def decoded(images):
+    return fn.decoders.image(images)
+
+
+def letterboxed(images):
+    images = fn.resize(fn.decoders.image(images), size=(40, 50), mode="not_larger")
+    return fn.crop(images, crop=(40, 50), out_of_bounds_policy="constant", fill_values=[9.0, 99.0, 199.0])
+
+
+def planes(images):
+    return fn.crop_mirror_normalize(
+        fn.decoders.image(images),
+        dtype=types.FLOAT,
+        output_layout="CHW",
+        crop=(70, 90),
+        out_of_bounds_policy="pad",
+        fill_values=[1.0, 2.0, 3.0],
+    )
+
+
+@pytest.mark.parametrize("graph", [decoded, letterboxed, planes])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_stage_writes_rows_of_a_canvas(graph, seed):
+    """Rows with gaps, pixels with gaps (an RGBA canvas), and both; what lies between them is not touched."""
+    rng = np.random.default_rng(seed)
+
+    @pipeline_def(batch_size=1, num_threads=1)
+    def made():
+        return graph(fn.external_source(name="jpegs", dtype=types.UINT8, ndim=1))
+
+    function = made().compile()
+    for file in FILES[:3]:
+        expected = function([file])[0].as_array()[0]
+        before, after = rng.integers(0, 4, (2, 3))
+        canvas = np.full(before + expected.shape + after, 77, expected.dtype)
+        place = canvas[tuple(np.s_[b : b + n] for b, n in zip(before, expected.shape))]
+        function([file], into=[[place]])
+        assert (place == expected).all()
+        place[...] = 77
+        assert (canvas == 77).all()
+
+
 def test_a_call_takes_any_number_of_samples(function, expected):
     for count in (1, 2, 5, 6):
         assert (function(FILES[:count])[0].as_array() == expected[:count]).all()

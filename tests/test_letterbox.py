@@ -14,6 +14,7 @@ from operators.letterboxes import placed
 
 import penstock
 from penstock import Pipeline, fn
+from penstock.sample import Sample
 
 
 @given(st.data())
@@ -59,12 +60,19 @@ def test_boxes_come_back_from_a_pipeline():
         np.testing.assert_allclose(back[i], boxes[i], atol=1e-3)
 
 
-def test_a_sample_moves_its_boxes():
+def test_a_sample_moves_its_boxes_and_masks():
     mark = np.zeros((40, 60, 3), np.uint8)
     mark[10:20, 30:50] = 255
-    boxed = fn.letterbox(mark, size=120, fill_values=0)
-    rows, columns = np.nonzero(boxed[..., 0] > 127)
-    assert (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1) == (60, 40, 100, 60)
+    given = Sample(image=mark, boxes=np.float32([[30, 10, 50, 20]]), mask=np.ones((40, 60, 1), np.uint8))
+    moved = fn.letterbox(given, size=120)
+    rows, columns = np.nonzero(moved["image"][20:100, ..., 0] > 127)
+    box = (columns.min(), rows.min() + 20, columns.max() + 1, rows.max() + 21)
+    assert box == (60, 40, 100, 60)
+    np.testing.assert_allclose(moved["boxes"], [box], atol=1e-4)
+    np.testing.assert_allclose(moved.boxes_back(np.float32([box])), given["boxes"], atol=1e-4)
+    assert moved["image"][0, 0, 0] == 114
+    mask = moved["mask"]
+    assert (mask[:20] == 0).all() and (mask[20:100] == 1).all() and (mask[100:] == 0).all()
 
 
 @pytest.mark.parametrize(

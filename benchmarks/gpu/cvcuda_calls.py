@@ -113,6 +113,11 @@ def alike(name, x):
         "color_twist": lambda: cv.color_twist(x, TWIST()),
         "color_space_conversion gray": lambda: cv.cvtcolor(x, cv.ColorConversion.RGB2GRAY),
         "color_space_conversion bgr": lambda: cv.cvtcolor(x, cv.ColorConversion.RGB2BGR),
+        "color_space_conversion NV12 to RGB": lambda: cv.cvtcolor(x, cv.ColorConversion.YUV2RGB_NV12),
+        "color_space_conversion YUYV to RGB": lambda: cv.cvtcolor(x, cv.ColorConversion.YUV2RGB_YUYV),
+        "color_space_conversion RGB to HSV": lambda: cv.cvtcolor(x, cv.ColorConversion.RGB2HSV),
+        "color_space_conversion HSV to RGB": lambda: cv.cvtcolor(x, cv.ColorConversion.HSV2RGB),
+        "color_space_conversion RGBA to RGB": lambda: cv.cvtcolor(x, cv.ColorConversion.RGBA2RGB),
         "clahe": lambda: cv.clahe(x, 2.0, (8, 8)),
         "jpeg_compression_distortion": lambda: cv.jpeg_compression_distortion(x, 60),
     }.get(name)

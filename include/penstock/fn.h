@@ -686,26 +686,57 @@ inline Batch color_matrix(const Batch& input,
 }
 
 struct ColorSpaceConversionArguments {
-  // Color space of the input: RGB 0, BGR 1, GRAY 2, YCbCr 3. Required.
+  // Format of the input: RGB 0, BGR 1, GRAY 2, YCbCr 3, or another name of the list above. Required.
   Optional<int64_t> image_type{};
-  // Color space of the result. Required.
+  // Format of the result. Required.
   Optional<int64_t> output_type{};
+  // "BT.601", "BT.709" or "BT.2020": which luma and chroma YCbCr, NV12 and other frames have. Default: "BT.601".
+  Optional<std::string> color_spec{};
+  // "limited": their luma is 16 to 235 of 255, their chroma 16 to 240; "full": 0 to 255. Default: "limited".
+  Optional<std::string> range{};
 
   Arguments list() const {
     Arguments collected;
     image_type.add_to(collected, "image_type");
     output_type.add_to(collected, "output_type");
+    color_spec.add_to(collected, "color_spec");
+    range.add_to(collected, "range");
     return collected;
   }
 };
-// Converts images between RGB, BGR, gray and YCbCr.
+// Converts images between color spaces, and frames of cameras and videos to and from RGB.
 //
-// YCbCr is that of ITU-R BT.601 in studio range: Y in 16 to 235 of 255. Shapes: gray has one channel, the other color
-// spaces have three. Layouts: any with H, W and C; without a layout the channels are last. Types: all; values are
-// relative to the largest value of the type (1 for floating point).
-inline Batch color_space_conversion(const Batch& input,
+// Between RGB, BGR, GRAY and YCbCr in any direction; between RGB or BGR and each of HSV, HLS (hue of uint8: degrees /
+// 2), HSV_FULL, HLS_FULL (hue of uint8: 0 to 255), Lab, Luv, XYZ, YCrCb, YUV; between RGB, BGR, RGBA, BGRA, GRAY and
+// each of NV12, NV21, I420, YV12, YUYV, UYVY, YVYU, NV16, NV24, BGR565, BGR555.
+//
+// Results of uint8 and uint16 are those of OpenCV's cvtColor, with these exceptions. RGB, BGR, GRAY and YCbCr (DALI's)
+// are the exact result, rounded to the nearest: GRAY may differ by 1. HSV_FULL, HLS, HLS_FULL, and RGB of HSV at the
+// end of a row, may differ by 1, Lab and Luv by 2, RGB of Luv by 6. OpenCV has no NV16 and NV24, and of frames only
+// BT.601 in limited range: all others have the same arithmetic. float32 has OpenCV's ranges, such as a hue of 0 to
+// 360; Lab and Luv are CIE's, where OpenCV interpolates.
+//
+// Shapes: GRAY has one channel, RGBA and BGRA have four (alpha is kept, dropped or the largest value), YUYV, UYVY,
+// YVYU, BGR565 and BGR555 two, other color spaces three. NV12, NV21, I420 and YV12 of height H have H * 3 / 2 rows of
+// one channel, NV16 2 * H, NV24 3 * H, luma before chroma, as OpenCV; or their planes are separate inputs: luma, and
+// (H / 2, W / 2, 2) for both chromas of NV12. NV12 to GRAY is the luma. Chroma of results is that of the upper left
+// pixel for NV12 and the like, the mean of two for YUYV and the like.
+//
+// Layouts: any with H, W and C; without a layout the channels are last. Frames and packed pixels: HWC, FHWC, and HW
+// for one channel. Types: RGB, BGR, GRAY, YCbCr: all, values are relative to the largest value of the type (1 for
+// floating point); YCrCb, YUV, XYZ: uint8, uint16, float32; HSV, HLS, Lab, Luv: uint8, float32; RGBA, BGRA: uint8,
+// uint16, float32; others: uint8.
+inline Batch color_space_conversion(const Batch& image,
                                     const ColorSpaceConversionArguments& arguments = {}, const CallOptions& options = {}) {
-  return call("color_space_conversion", {input}, arguments.list(), options)[0];
+  return call("color_space_conversion", {image}, arguments.list(), options)[0];
+}
+inline Batch color_space_conversion(const Batch& image, const Batch& chroma,
+                                    const ColorSpaceConversionArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("color_space_conversion", {image, chroma}, arguments.list(), options)[0];
+}
+inline Batch color_space_conversion(const Batch& image, const Batch& chroma, const Batch& second_chroma,
+                                    const ColorSpaceConversionArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("color_space_conversion", {image, chroma, second_chroma}, arguments.list(), options)[0];
 }
 
 struct ColorTwistArguments {
@@ -3418,7 +3449,7 @@ struct NmsArguments {
     return collected;
   }
 };
-// Keeps the boxes with the highest scores and drops others that overlap them (non-maximum suppression).
+// Keeps the boxes of the highest scores and drops those that overlap them (non-maximum suppression).
 //
 // Inputs: float32 boxes, (N, 4); float32 scores, (N), or (N, C) with a score for each of C classes; optionally integer
 // labels, (N). Boxes in the order of their scores, of equal scores the first one first, are kept unless they overlap a
@@ -6123,6 +6154,9 @@ struct RemapArguments {
   // Maps go from -1 to 1: from the first to the last corner or, with pixel_origin "center", from the first to the last
   // pixel center. Default: false.
   Optional<bool> normalized{};
+  // Maps are distances: output (x, y) is the input at (x + mapx(x, y), y + mapy(x, y)). With normalized, 1 is half of
+  // the image's extent. Default: false.
+  Optional<bool> relative{};
 
   Arguments list() const {
     Arguments collected;
@@ -6131,6 +6165,7 @@ struct RemapArguments {
     border_mode.add_to(collected, "border_mode");
     fill_value.add_to(collected, "fill_value");
     normalized.add_to(collected, "normalized");
+    relative.add_to(collected, "relative");
     return collected;
   }
 };
@@ -7434,8 +7469,9 @@ struct WarpAffineArguments {
 };
 // Transforms images and volumes by an affine map.
 //
-// Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its center at k + 0.5.
-// Layouts: any with H and W, with D for a volume; the output keeps the layout. Types: all.
+// Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its center at k + 0.5. For
+// cubic interpolation and other borders call `warp_perspective` with the third row 0, 0, 1. Layouts: any with H and W,
+// with D for a volume; the output keeps the layout. Types: all.
 //
 // Computes in float64: the position where each run of 64 pixels begins, because float32 has too few digits for
 // fractions of pixels in large images.

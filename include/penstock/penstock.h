@@ -359,8 +359,8 @@ typedef struct penstock_pipeline_options { /* zero keeps the saved value */
   int64_t max_pixels;
   int64_t max_frames;
   int64_t max_samples;
-  /* What becomes of a sample that is not ready when the others of its batch are: "wait" holds the batch, "swap" moves it
-   * to a later batch of its epoch, so that the order is another one in each run. NULL keeps the saved value, else
+  /* What becomes of a sample that is not ready when the others of its batch are: "wait" holds the batch, "swap" moves
+   * it to a later batch of its epoch, so that the order is another one in each run. NULL keeps the saved value, else
    * "wait". */
   const char* late;
 } penstock_pipeline_options;

@@ -13,6 +13,7 @@
 #include "bindings.h"
 #include "docstring.h"
 #include "interop.h"
+#include "operator/forms.h"
 #include "operator/named_numbers.h"
 #include "operator/point_map_adaptor.h"
 #include "targets.h"
@@ -548,10 +549,11 @@ void bind_operators(nb::module_& m) {
   torch_name = PyUnicode_InternFromString("torch");
   m.def(
       "operators",
-      [](bool hidden) {  // hidden=True: also those that only syntax reaches, such as _add
+      [](bool
+             hidden) {  // hidden=True: also those that only syntax reaches, such as _add; no forms
         nb::list names;
         for (const OpInfo* o : all_ops())
-          if (hidden || !o->hidden) names.append(nb::cast(o->name));
+          if (!o->hidden || (hidden && !is_form(*o))) names.append(nb::cast(o->name));
         return names;
       },
       nb::arg("hidden") = false);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one operator immediately with the random numbers of a pipeline's node: for debug=True
-// (penstock/debugging/run.py).
+// SteppingGraph for debug=True (penstock/debugging), and one operator with the random numbers of a pipeline's node, for the
+// log of steps (penstock/pipeline/step_log.py).
+#include <nanobind/stl/vector.h>
+
 #include "bindings.h"
 #include "exec/call.h"
+#include "exec/stepping_graph.h"
 #include "interop.h"
+#include "node_ref.h"
 #include "user_code.h"
 
 namespace penstock::python {
@@ -15,7 +19,7 @@ std::vector<Batch> batches_of(nb::list list) {
   return batches;
 }
 
-nb::list list_of(std::vector<Batch> batches) {
+nb::list list_of(std::vector<Batch>&& batches) {
   nb::list list;
   for (auto& b : batches) list.append(nb::cast(std::move(b)));
   return list;
@@ -51,29 +55,60 @@ nb::list run_operator(const std::string& name, nb::list inputs, nb::dict argumen
   }
 }
 
-nb::list call_compiled(nb::handle code, nb::list inputs, nb::list origins, const std::string& user_line) {
+// (epoch, position, file, child) of a sample.
+SampleOrigin origin_of(nb::handle o) {
+  SampleOrigin made;
+  made.epoch = nb::cast<uint64_t>(o[0]), made.position = nb::cast<uint64_t>(o[1]);
+  made.path = nb::cast<std::string>(o[2]), made.child = nb::cast<uint64_t>(o[3]);
+  return made;
+}
+
+nb::list list_of(const std::vector<SampleOrigin>& origins) {
+  nb::list list;
+  for (const SampleOrigin& o : origins) list.append(nb::make_tuple(o.epoch, o.position, o.path, o.child));
+  return list;
+}
+
+// values: [(NodeRef, Batch)]. function: that of a python_function or numba_function node, or None. Gives (batches, which
+// sample each one was made of, origins); the last two are of nodes that change samples. None: a filter leaves too few.
+nb::object run_node(SteppingGraph& s, const Graph& graph, int node, nb::list values, nb::list origins,
+                    std::vector<int> places, uint64_t trips_key, bool in_body, nb::object function) {
+  SteppedInputs in;
+  in.places = std::move(places), in.trips_key = trips_key, in.in_body = in_body;
+  for (nb::handle v : values)
+    in.values[nb::cast<const NodeRef&>(v[0]).value()] = *nb::inst_ptr<Batch>(nb::object(v[1]));
+  for (nb::handle o : origins) in.origin.push_back(origin_of(o));
+  const auto raised = std::make_shared<RaisedErrors>();
+  if (nb::hasattr(function, "run_address")) in.function = compiled_callback(function);
+  else if (!function.is_none()) in.function = python_callback(function, raised);
+  const auto callback = in.function;  // with its end, what it has raised is gone
+  SteppedOutputs out;
   try {
-    const std::vector<Batch> in = batches_of(inputs);
-    CallRequest request;
-    std::vector<SampleOrigin> from;
-    for (nb::handle o : origins) {
-      from.push_back({nb::cast<uint64_t>(o[0]), nb::cast<uint64_t>(o[1]), -1, {}});
-      request.places.push_back(nb::cast<int>(o[2]));
-    }
-    request.inputs = in, request.origin = from, request.size = static_cast<int>(from.size());
-    std::vector<SampleError> bad;
-    return list_of(compiled_callback(code)->call(request, bad));
-  } catch (Error& e) {
-    e.op = "numba_function", e.user_line = user_line;
+    ReleaseGil release;
+    out = s.run(graph, node, std::move(in));
+  } catch (const Error& e) {
+    if (auto error = raised->take(e.what())) throw nb::python_error(std::move(*error));
     throw;
   }
+  if (out.left_out) return nb::none();
+  return nb::make_tuple(list_of(std::move(out.batches)), out.from, list_of(out.origin));
 }
 
 }  // namespace
 
 void bind_debug(nb::module_& m) {
   m.def("run_operator", &run_operator);
-  m.def("call_compiled", &call_compiled);
+  nb::class_<SteppingGraph>(m, "SteppingGraph")
+      .def("__init__",
+           [](SteppingGraph* self, int batch_size, int device, int64_t max_pixels, int64_t max_frames,
+              int64_t max_samples) {
+             PipelineOptions o;
+             o.batch_size = batch_size, o.device = device;
+             o.max_pixels = max_pixels, o.max_frames = max_frames, o.max_samples = max_samples;
+             new (self) SteppingGraph(std::move(o));
+           })
+      .def("run", &run_node, nb::arg("graph"), nb::arg("node"), nb::arg("values"), nb::arg("origins"),
+           nb::arg("places"), nb::arg("trips_key"), nb::arg("in_body"), nb::arg("function").none());
 }
 
 }  // namespace penstock::python

@@ -15,18 +15,12 @@
 #include "bindings.h"
 #include "graph/passes.h"
 #include "interop.h"
+#include "node_ref.h"
 #include "plan_steps.h"
 #include "user_code.h"
 
 namespace penstock::python {
 namespace {
-
-// Base of Python's DataNode: which output of which node, and on which device if .cpu() or .gpu() was called.
-struct NodeRef {
-  int node = 0, output = 0;
-  Place place = Place::made;
-  ValueRef value() const { return {node, output, place}; }
-};
 
 void add_argument(Node& to, const std::string& name, nb::handle value) {
   const ArgInfo* info = get_op(to.op).arg(name);

@@ -256,7 +256,10 @@ TEST_F(CapiReader, TheErrorPolicyLeavesOutOrReplaces) {
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "did you mean 'skip'?", penstock_pipeline_load(json.c_str(), &options, &p));
   options.on_error = "replace", options.error_budget = -2;
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "error_budget", penstock_pipeline_load(json.c_str(), &options, &p));
-  options.error_budget = -1;
+  options.error_budget = -1, options.late = "swop";
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "late cannot be 'swop', did you mean 'swap'?",
+               penstock_pipeline_load(json.c_str(), &options, &p));
+  options.late = nullptr;
   ASSERT_EQ(penstock_pipeline_load(json.c_str(), &options, &p), PENSTOCK_OK) << penstock_last_error();
   for (int i = 0; i < 6; ++i) run(p);
   EXPECT_NE(text(penstock_pipeline_statistics, p).find(files[2]), std::string::npos);

@@ -82,8 +82,9 @@ std::vector<uint8_t> encode_jpeg(const Picture& p, const JpegSettings& settings)
     bad_argument("JPEG has from 1 to {} pixels along an axis, got {} x {}: resize or crop the image before", kLongest,
                  p.height, p.width);
   JpegWriter w;
-  if (!write(w, p, settings)) fail(ErrorKind::internal, "libjpeg could not encode {} x {}: {}", p.height, p.width,
-                                   static_cast<const char*>(w.message));
+  if (!write(w, p, settings))
+    fail(ErrorKind::internal, "libjpeg could not encode {} x {}: {}", p.height, p.width,
+         static_cast<const char*>(w.message));
   return {w.file, w.file + w.size};
 }
 

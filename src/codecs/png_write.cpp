@@ -22,7 +22,8 @@ struct PngWriter {
 };
 
 int color_type(int channels) {
-  constexpr int types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
+  constexpr int types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                           PNG_COLOR_TYPE_RGB_ALPHA};
   return types[channels - 1];
 }
 
@@ -73,8 +74,8 @@ std::vector<uint8_t> written(const Picture& p, const PngSettings& settings, int6
                  longest, p.height, p.width, p.channels);
   PngWriter w;
   if (!write(w, p, settings, row_bytes ? row_bytes : p.width * p.channels * p.bits / 8))
-    fail(w.no_memory ? ErrorKind::out_of_memory : ErrorKind::internal, "libpng could not write {} x {} pixels", p.height,
-         p.width);
+    fail(w.no_memory ? ErrorKind::out_of_memory : ErrorKind::internal, "libpng could not write {} x {} pixels",
+         p.height, p.width);
   return std::move(w.file);
 }
 

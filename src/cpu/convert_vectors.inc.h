@@ -79,8 +79,13 @@ inline int64_t store_float_pixels(const float* a, const float* b, const float* c
                                   bool past_caches) {
   constexpr int kWide = PENSTOCK_TARGET_FLOATS;
   int64_t i = 0;
-  if (past_caches && reinterpret_cast<uintptr_t>(out) % (4 * kWide) == 0)
-    for (; i + kWide <= n; i += kWide) join_pixels<true>(a + i, b + i, c + i, out + 3 * i);
+  if (past_caches) {
+    const auto is_aligned = [&] { return reinterpret_cast<uintptr_t>(out + 3 * i) % (4 * kWide) == 0; };
+    for (; i < std::min<int64_t>(n, kWide) && !is_aligned(); ++i)
+      out[3 * i] = a[i], out[3 * i + 1] = b[i], out[3 * i + 2] = c[i];
+    if (is_aligned())
+      for (; i + kWide <= n; i += kWide) join_pixels<true>(a + i, b + i, c + i, out + 3 * i);
+  }
   for (; i + kWide <= n; i += kWide) join_pixels<false>(a + i, b + i, c + i, out + 3 * i);
   return i;
 }

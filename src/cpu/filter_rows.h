@@ -21,6 +21,7 @@ struct RowPlan {
 struct FilterRows {
   // acc[i] = sum over k of weight[k] * rows[k][i], i in [0, n); rows hold T. With `more` the sum is added to acc.
   void (*vertical_u8)(const uint8_t* const* rows, const float* weight, int taps, float* acc, int64_t n, bool more);
+  void (*vertical_u16)(const uint16_t* const* rows, const float* weight, int taps, float* acc, int64_t n, bool more);
   void (*vertical_f32)(const float* const* rows, const float* weight, int taps, float* acc, int64_t n, bool more);
   // planes[c][o] = sum over k of weight[o * taps + k] * acc[(base[o] + k * step) * channels + c], o in [0, n).
   // acc must be readable 3 floats past its end.

@@ -8,6 +8,9 @@ inline Wide load_wide(const float* p) { return _mm512_loadu_ps(p); }
 inline Wide load_wide(const uint8_t* p) {
   return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
 }
+inline Wide load_wide(const uint16_t* p) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
+}
 inline Wide repeat(const float* p) { return _mm512_set1_ps(*p); }
 inline Wide multiply(Wide a, Wide b) { return _mm512_mul_ps(a, b); }
 inline Wide multiply_add(Wide a, Wide b, Wide c) { return _mm512_fmadd_ps(a, b, c); }
@@ -18,6 +21,9 @@ constexpr int kWide = 8;
 inline Wide load_wide(const float* p) { return _mm256_loadu_ps(p); }
 inline Wide load_wide(const uint8_t* p) {
   return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+}
+inline Wide load_wide(const uint16_t* p) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
 }
 inline Wide repeat(const float* p) { return _mm256_broadcast_ss(p); }
 inline Wide multiply(Wide a, Wide b) { return _mm256_mul_ps(a, b); }
@@ -352,5 +358,6 @@ constexpr int kPlanLanes = kWide;
 #else
 constexpr int kPlanLanes = 0;
 #endif
-constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<float>, &horizontal,          &resample_planes, &to_rgb,
-                           kPlanLanes,         &convolve,        &horizontal_to_pixels};
+constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<uint16_t>, &vertical<float>,
+                           &horizontal,        &resample_planes,    &to_rgb,
+                           kPlanLanes,         &convolve,           &horizontal_to_pixels};

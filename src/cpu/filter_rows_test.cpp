@@ -111,6 +111,26 @@ TEST(FilterRows, VerticalSumsGoOn) {
   }
 }
 
+TEST(FilterRows, VerticalSumsOfShortsAreThoseOfFloats) {
+  for (int64_t n : {1, 15, 31, 64, 67, 200}) {
+    std::vector<std::vector<uint16_t>> rows(5, std::vector<uint16_t>(n));
+    std::vector<std::vector<float>> wide(5, std::vector<float>(n));
+    const uint16_t* shorts[5];
+    const float* floats[5];
+    const float weight[] = {-0.1f, 0.45f, 0.4f, 0.3f, -0.05f};
+    for (int k = 0; k < 5; ++k) {
+      for (int64_t i = 0; i < n; ++i) wide[k][i] = rows[k][i] = static_cast<uint16_t>(k * 31013 + i * 7919);
+      shorts[k] = rows[k].data(), floats[k] = wide[k].data();
+    }
+    for (Target t : targets()) {
+      std::vector<float> of_shorts(n), of_floats(n);
+      filter_rows(t).vertical_u16(shorts, weight, 5, of_shorts.data(), n, false);
+      filter_rows(t).vertical_f32(floats, weight, 5, of_floats.data(), n, false);
+      ASSERT_EQ(of_shorts, of_floats);
+    }
+  }
+}
+
 TEST(Convert, RgbBytesKeepToTheirBuffers) {
   for (int64_t n : {1, 15, 16, 17, 48, 50}) {
     std::vector<uint8_t> pixels(3 * n), back(3 * n);

@@ -76,8 +76,8 @@ class Filter {
   int64_t element, stride_c = 0, out_plane = 0;
   bool interleaved = true, planned = false, indexed = false;
   int64_t first_row = 0;
-  bool bytes_direct = false, floats_direct = false;  // rows are read where they are
-  bool direct = false;                               // results are stored as pixels
+  bool bytes_direct = false, shorts_direct = false, floats_direct = false;  // rows are read where they are
+  bool direct = false;                                                      // results are stored as pixels
   Lane lane = Lane::f32;
   // Columns that are read, in source order: [column, column + columns).
   int64_t column = 0, columns = 0;
@@ -141,7 +141,9 @@ class Filter {
       planned = s.plan.parts > 0;
     }
     bytes_direct = !planned && dtype == DType::uint8 && z.plain && (interleaved || x.stride == 1);
-    floats_direct = !planned && !run.rows && dtype == DType::float32 && z.plain && (interleaved || x.stride == 1);
+    const bool in_place = !planned && !run.rows && z.plain && (interleaved || x.stride == 1);
+    shorts_direct = in_place && dtype == DType::uint16;
+    floats_direct = in_place && dtype == DType::float32;
     if (run.rows && !planned && !bytes_direct) take_all_rows();
     if (planned) group = 1, groups = channels;
     direct = !planned && stores_pixels();
@@ -153,7 +155,8 @@ class Filter {
       if (run.rows && static_cast<int64_t>(s.bytes.size()) < whole_row() + byte_row * ring)
         s.bytes.resize(whole_row() + byte_row * ring);
       if (!run.rows) ring = 0;
-    } else if (!floats_direct && static_cast<int64_t>(s.rows.size()) < row_floats * (ring + 1) * groups) {
+    } else if (!floats_direct && !shorts_direct &&
+               static_cast<int64_t>(s.rows.size()) < row_floats * (ring + 1) * groups) {
       s.rows.resize(row_floats * (ring + 1) * groups);
     }
     if (run.rows && planned && static_cast<int64_t>(s.bytes.size()) < whole_row()) s.bytes.resize(whole_row());
@@ -231,6 +234,7 @@ class Filter {
     while (skip < taps - 1 && weight[skip] == 0) ++skip;
     while (end > skip + 1 && weight[end - 1] == 0) --end;
     const uint8_t* bytes[64];
+    const uint16_t* shorts[64];
     const float* floats[64];
     const int64_t first = y.taps->first[j];
     for (int t = skip; t < end;) {  // in pieces of 64 rows
@@ -239,6 +243,7 @@ class Filter {
         const int64_t key = first + t + q, sy = y.source(key);
         const int64_t at = z.source(z.taps->first[k]) * z.stride + sy * y.stride + column * x.stride;
         if (floats_direct) floats[q] = reinterpret_cast<const float*>(in) + at;
+        else if (shorts_direct) shorts[q] = reinterpret_cast<const uint16_t*>(in) + at;
         else if (!bytes_direct) floats[q] = float_row(in, k, sy, key);
         else if (run.rows) bytes[q] = byte_row_of(sy, key);
         else bytes[q] = reinterpret_cast<const uint8_t*>(in) + at;
@@ -248,6 +253,9 @@ class Filter {
         if (bytes_direct) {
           rows.vertical_u8(bytes, weight + t, n, acc, columns * group, t > skip);
           for (int q = 0; q < n; ++q) bytes[q] += stride_c;
+        } else if (shorts_direct) {
+          rows.vertical_u16(shorts, weight + t, n, acc, columns * group, t > skip);
+          for (int q = 0; q < n; ++q) shorts[q] += stride_c;
         } else if (floats_direct) {
           rows.vertical_f32(floats, weight + t, n, acc, columns * group, t > skip);
           for (int q = 0; q < n; ++q) floats[q] += stride_c;

@@ -7,7 +7,8 @@ void Callbacks::set(int node, std::shared_ptr<Callback> callback) {
   std::lock_guard lock(mutex_);
   if (node < 0 || node >= static_cast<int>(graph_.nodes().size()) || !calls_back(graph_.node(node)))
     bad_argument("node {} does not call a function", node);
-  callbacks_[node] = std::move(callback);
+  if (callback) callbacks_[node] = std::move(callback);
+  else callbacks_.erase(node);
 }
 
 std::shared_ptr<Callback> Callbacks::of(const Node& n) const {

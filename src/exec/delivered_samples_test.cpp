@@ -55,7 +55,8 @@ TEST(DeliveredSamples, AnyOrderAndAnyInterruptionGiveEachOnce) {
       }
       std::shuffle(out.begin(), out.end(), random);
       out.resize(std::min(out.size(), size_t{1} + random() % 7));
-      for (const BroughtSample& s : out) ++times[s.brought * static_cast<uint64_t>(size) + static_cast<uint64_t>(s.place)];
+      for (const BroughtSample& s : out)
+        ++times[s.brought * static_cast<uint64_t>(size) + static_cast<uint64_t>(s.place)];
       if (const auto passed = d.deliver(out)) base = std::stoull(passed->at(0)) + 1;
       list = d.list();
     }

@@ -10,7 +10,9 @@ namespace penstock {
 constexpr int kCheckpointVersion = 2, kLateVersion = 3;
 
 Deliveries::Deliveries(PipelineSources& sources, const PipelineOptions& options)
-    : sources_(sources), options_(options) { find_first_states(); }
+    : sources_(sources), options_(options) {
+  find_first_states();
+}
 
 // What has a state; a source that has none begins anew in a new pipeline, and says so once it has given a batch.
 void Deliveries::find_first_states() {
@@ -60,7 +62,8 @@ void Deliveries::restore_late(const nlohmann::json& saved) const {
   for (const auto& [name, own] : form.items())
     if (const int there = whole_number(saved.at(name), 0, INT32_MAX, name.c_str()); there != own.get<int>())
       bad_argument(
-          "the checkpoint is from a pipeline with late=\"swap\" and {} {}, some of whose samples are still out, but this "
+          "the checkpoint is from a pipeline with late=\"swap\" and {} {}, some of whose samples are still out, but "
+          "this "
           "one has {}: resume it with the same, or take a checkpoint at the end of an epoch",
           name, there, own.get<int>());
   std::vector<std::vector<DeliveredSamples::Range>> delivered;
@@ -106,7 +109,8 @@ void Deliveries::restore(const std::string& text, Graph& graph) {
     skip = resumed = whole_number(j.value("skip", nlohmann::json(0)), 0, INT32_MAX, "the checkpoint's skip");
     if (late && skip > 0)
       bad_argument(
-          "the checkpoint is from a pipeline that divides its samples into new batches, in the middle of one: it cannot "
+          "the checkpoint is from a pipeline that divides its samples into new batches, in the middle of one: it "
+          "cannot "
           "go on with late=\"swap\"");
     if (j.contains("position")) {
       if (sources_.primary() >= 0)

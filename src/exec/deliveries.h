@@ -14,13 +14,12 @@ class Deliveries {
  public:
   Deliveries(PipelineSources& sources, const PipelineOptions& options);
   void find_first_states();
+  void deliver(const Iteration& it);   // where samples may come late
   void begin_again(bool leave_epoch);  // see Executor::reset(); nothing is in flight
   std::string checkpoint(const Graph& graph) const;
   void restore(const std::string& text, Graph& graph);  // before the first run; sets the graph's seed
 
   std::map<int, std::string> states;  // before the first batch: those that the sources begin with
-  void deliver(const Iteration& it);  // where samples may come late
-
   DeliveredSamples* late = nullptr;   // where samples may come late
   int skip = 0;                       // samples of the iteration after `states` that are handed out
   int resumed = 0;                    // as skip, of a checkpoint, until that iteration comes

@@ -8,7 +8,8 @@
 
 namespace penstock {
 
-IterationQueue::IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads, bool stepping)
+IterationQueue::IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads,
+                               bool stepping)
     : scheduler(runner, stepping ? 0 : threads),
       runner_(runner),
       graph_(graph),
@@ -30,6 +31,8 @@ bool IterationQueue::forked() const { return process_ != getpid(); }
 void IterationQueue::check_process() const {
   if (forked()) bad_argument("this pipeline was made before a fork; make it in the process that uses it");
 }
+
+std::shared_ptr<Iteration> IterationQueue::make() const { return make_iteration(plan_, graph_); }
 
 bool IterationQueue::schedule(bool soon, size_t most, bool needed) {
   check_process();

@@ -12,6 +12,7 @@ class IterationQueue {
  public:
   IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads, bool stepping);
 
+  std::shared_ptr<Iteration> make() const;  // without values, which nobody has begun
   // soon: this thread calls take() next, and may do then what another one had to be woken for. Nothing happens where
   // there are as many as `most`. False: batches were listed, and all of them are in flight or taken; or, where samples
   // may come late, enough are in flight and this one is not `needed`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/iteration_runner.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error_of.h"
@@ -59,9 +60,10 @@ const Node* IterationRunner::starving(const Job& job) const {
 }
 
 void IterationRunner::begins(Job& job) {
-  const size_t first = of(job).late ? late->begin(of(job)) : 0;
+  Iteration& it = of(job);
+  const auto first = it.late ? late->begin(it) : static_cast<size_t>(std::max(0, std::exchange(it.jump, -1)));
   set_step(job, first, *steps_[first]);
-  if (gathers(of(job))) job.lane = kAnyStep, job.in_order = false;
+  if (gathers(it)) job.lane = kAnyStep, job.in_order = false;
   if (context_.gpu) of(job).stream = context_.gpu->stream(job.number);
 }
 
@@ -152,8 +154,8 @@ void IterationRunner::run_samples(Iteration& it, int first, int count, int threa
   w.scratch->times = {};
   const auto run = [&] { gathers(it) ? late->gathered().run(it, first, count) : step.run(it, first, count, w); };
   if (auto error = error_of(run)) step.add_error(it, first, std::move(*error));
-  context_.statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), gathers(it) ? 0 : count, w.read_ns,
-                          w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
+  context_.statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), gathers(it) ? 0 : count,
+                          w.read_ns, w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
 }
 
 void IterationRunner::run(Job& job, int64_t first, int count, int thread) {

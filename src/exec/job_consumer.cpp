@@ -53,7 +53,7 @@ void JobConsumer::wait(std::unique_lock<std::mutex>& lock, const Poll& poll, con
     if (!stepping_ || !stepping_->advance(lock)) scheduler_.threads_.consumers().wait_for(lock, kPollTime);
     else if (std::chrono::steady_clock::now() - polled < kPollTime) continue;
     polled = std::chrono::steady_clock::now();
-    if (scheduler_.wakes_reserve()) scheduler_.threads_.wake_any();
+    if (scheduler_.finds_late()) scheduler_.threads_.wake_reserve();
     if (!poll || done()) continue;
     lock.unlock();
     poll();

@@ -15,7 +15,8 @@ bool JobQueue::in_turn(size_t position) const {
   const Job& job = *jobs[position];
   if (!job.in_order) return true;
   return std::all_of(jobs.begin(), jobs.begin() + static_cast<std::ptrdiff_t>(position), [&](const auto& earlier) {
-    return earlier->unordered || earlier->finished || earlier->step > job.step || (earlier->step == job.step && earlier->prepared);
+    return earlier->unordered || earlier->finished || earlier->step > job.step ||
+           (earlier->step == job.step && earlier->prepared);
   });
 }
 
@@ -59,7 +60,8 @@ bool JobQueue::find(Task& task, int lane, const Job* last) {
     if (job.next_item < job.items && lane == kAnyStep) {
       // Near the end one by one, so that all threads have work.
       const int64_t left = job.items - job.next_item;
-      const bool together = job.leaves || left > int64_t{threads_} * job.together;  // of those that leave there are many
+      const bool together =
+          job.leaves || left > int64_t{threads_} * job.together;  // of those that leave there are many
       task = {jobs[i], false, job.next_item, together ? static_cast<int>(std::min<int64_t>(left, job.together)) : 1};
       job.next_item += task.count;
       return true;
@@ -70,8 +72,8 @@ bool JobQueue::find(Task& task, int lane, const Job* last) {
 
 void JobQueue::add(std::shared_ptr<Job> job) {
   const bool last = job->leaves || jobs.empty() || !jobs.back()->leaves;
-  const auto at = last ? jobs.end()
-                       : std::find_if(jobs.begin(), jobs.end(), [](const auto& other) { return other->leaves; });
+  const auto at =
+      last ? jobs.end() : std::find_if(jobs.begin(), jobs.end(), [](const auto& other) { return other->leaves; });
   jobs.insert(at, std::move(job));
 }
 

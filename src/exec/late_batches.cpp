@@ -26,7 +26,7 @@ std::shared_ptr<Iteration> LateSamples::empty_batch() {
   return batch;
 }
 
-// Of the first ones. None: a batch without samples, which is ready at once.
+// A batch of the first ones. None: it has no samples, and is ready at once.
 std::shared_ptr<Iteration> LateSamples::batch_of(std::deque<ReadySample>& ready, size_t size) {
   auto batch = empty_batch();
   for (; size > 0; --size) {

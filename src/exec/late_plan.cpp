@@ -26,8 +26,7 @@ bool is_true(const Node& n, const char* name) {
 
 // A batch of other samples gives it other values, not only another size.
 bool depends_on_neighbours(const Node& n) {
-  return n.op == "permute_batch" || n.op == "batch_permutation" || n.op == "multi_paste" ||
-         (n.op == "normalize" && is_true(n, "batch"));
+  return takes_from_batch(n.op) || (mixes_samples(n.op) && is_true(n, "batch"));  // normalize has `batch`
 }
 
 void check_step(const Plan& plan, const Step& s) {
@@ -50,7 +49,7 @@ bool needs_batch(const Plan& plan, const Step& s) {
   if (s.gpu || s.kind == Step::Kind::decode || s.kind == Step::Kind::transfer) return true;
   return std::any_of(s.nodes.begin(), s.nodes.end(), [&](int id) {
     const Node& n = plan.graph.node(id);
-    return (mixes_samples(n.op) && n.op != "normalize") || is_true(n, "batch_processing");
+    return fits_to_batch(n.op) || is_true(n, "batch_processing");
   });
 }
 
@@ -121,12 +120,14 @@ void check_sources(const Plan& plan, const PipelineOptions& options, const Pipel
   const Node& n = plan.graph.node(primary);
   const auto meta = sources.at(primary).meta();
   if (meta && meta->batches >= 0)
-    refuse(n, "forms batches by length, and samples that change their batch would undo that: omit bucket_by and lengths");
+    refuse(n,
+           "forms batches by length, and samples that change their batch would undo that: omit bucket_by and lengths");
   if (options.on_error != OnError::replace) return;
   if (!meta)
-    refuse(n,
-           "has no other sample where one is replaced but those of its batch, which are not together with late=\"swap\": "
-           "give on_error=\"skip\" or \"raise\"");
+    refuse(
+        n,
+        "has no other sample where one is replaced but those of its batch, which are not together with late=\"swap\": "
+        "give on_error=\"skip\" or \"raise\"");
   for (const Step& s : plan.steps)
     if (s.kind == Step::Kind::decode)
       refuse(plan.graph.node(s.nodes[0]),

@@ -145,9 +145,8 @@ void LateSamples::add_failed(Iteration& it, Jobs& made) {
 
 // A few samples that are ready, or have failed.
 void LateSamples::receive(const std::shared_ptr<Iteration>& it, Jobs& made) {
-  const auto epoch = std::find_if(epochs_.begin(), epochs_.end(), [&](const Epoch& e) {
-    return e.key == it->late->epoch_key && e.out > 0;
-  });
+  const auto epoch = std::find_if(epochs_.begin(), epochs_.end(),
+                                  [&](const Epoch& e) { return e.key == it->late->epoch_key && e.out > 0; });
   if (epoch == epochs_.end()) return;  // clear() has forgotten it
   auto& members = it->late->members;
   epoch->out -= static_cast<int>(members.size());
@@ -162,9 +161,7 @@ void LateSamples::receive(const std::shared_ptr<Iteration>& it, Jobs& made) {
     if (!is_here(m)) left_.push_back(m);
 }
 
-void LateSamples::taken(const Iteration& batch) {
-  in_flight_ -= static_cast<int64_t>(batch.late->members.size());
-}
+void LateSamples::taken(const Iteration& batch) { in_flight_ -= static_cast<int64_t>(batch.late->members.size()); }
 
 void LateSamples::clear() {
   std::lock_guard lock(mutex_);

@@ -19,8 +19,8 @@ class LateSamples {
   // Error (argument) where the pipeline has something that makes no sense with late samples.
   LateSamples(const StepContext& context, DeliveredSamples& delivered);
 
-  size_t begin(Iteration& it) const;                     // gives the first step of a part
-  size_t next(const Iteration& it, size_t step) const;   // after this one; the number of steps: none
+  size_t begin(Iteration& it) const;                    // gives the first step of a part
+  size_t next(const Iteration& it, size_t step) const;  // after this one; the number of steps: none
   const GatheredSamples& gathered() const { return gathered_; }
   bool keeps(ValueRef v) const { return plan_.crossing.count(v) > 0; }  // whole batches need it
 
@@ -63,8 +63,8 @@ class LateSamples {
   uint64_t next_ = 0;
   std::deque<Epoch> epochs_;
   uint64_t epochs_cut_ = 0;
-  bool ends_ = false;  // the data; the user has to be told
-  std::vector<LeftOut> left_out_;         // of samples that no batch has yet
+  bool ends_ = false;              // the data; the user has to be told
+  std::vector<LeftOut> left_out_;  // of samples that no batch has yet
   std::vector<BroughtSample> left_;
   uint64_t batches_ = 0;
   std::atomic<int64_t> in_flight_{0};  // samples

@@ -285,7 +285,8 @@ std::string Pipeline::to_json() const {
 // A key that this version does not know might change what the pipeline does.
 static void refuse_unknown(const nlohmann::json& saved) {
   const nlohmann::json all = saved_options({});
-  std::vector<std::string> known{"graph", "declared", "late"};  // "declared" is for Python: the required types of the outputs
+  std::vector<std::string> known{"graph", "declared",
+                                 "late"};  // "declared" is for Python: the required types of the outputs
   for (const auto& [name, value] : all.items()) known.push_back(name);
   for (const auto& [name, value] : saved.items())
     if (std::find(known.begin(), known.end(), name) == known.end())

@@ -10,18 +10,17 @@ namespace penstock {
 
 class Reserve {
  public:
-  // Of the threads 0, 1 and so on so many may work at once; 0: all.
+  // So many threads may work at once; 0: all.
   void begin(int most) { most_ = most; }
+  bool is_kept() const { return most_ > 0; }
   bool lets_work() const { return most_ == 0 || working_ - late_ < most_; }
 
   void begins(int thread, size_t step, int count, int64_t now_ns) {
-    if (most_ == 0) return;
     if (tasks_.size() <= static_cast<size_t>(thread)) tasks_.resize(static_cast<size_t>(thread) + 1);
     tasks_[static_cast<size_t>(thread)] = {now_ns, step, count, true, false};
     ++working_;
   }
   void ends(int thread, int64_t now_ns) {
-    if (most_ == 0) return;
     Task& t = tasks_[static_cast<size_t>(thread)];
     --working_, late_ -= t.late;
     t.runs = false;

@@ -102,6 +102,7 @@ void Scheduler::ask_to_stop() {
     stop_ = true;
   }
   threads_.wake({kNobody, true});
+  threads_.wake_reserve();
 }
 
 void Scheduler::stop() {
@@ -125,7 +126,8 @@ Wake Scheduler::advance(Job& job) {
 }
 
 void Scheduler::sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock) {
-  if (lane != kAnyStep || !reserve_.lets_work()) return threads_.sleep(lane, lock);
+  if (lane != kAnyStep) return threads_.sleep(lane, lock);
+  if (!reserve_.lets_work()) return threads_.sleep_in_reserve(lock);
   const bool blocked = queue_.any_blocked();
   const int64_t begin = clock_ns();
   crew_.sleeps();
@@ -147,13 +149,14 @@ void Scheduler::serve(int number, int lane) {
     Task task;
     const bool works = lane != kAnyStep || reserve_.lets_work();
     if (works && queue_.find(task, lane, done.get())) {
-      if (lane == kAnyStep) reserve_.begins(number, task.job->step, task.count, clock_ns());
+      const bool counts = lane == kAnyStep && reserve_.is_kept();
+      if (counts) reserve_.begins(number, task.job->step, task.count, clock_ns());
       lock.unlock();
       if (std::exchange(watches, false)) threads_.wake_another();
       done.reset();
       perform(task, number, lock);
-      if (lane == kAnyStep) reserve_.ends(number, clock_ns());
-      if (wakes_reserve()) threads_.wake_any();
+      if (counts) reserve_.ends(number, clock_ns());
+      if (finds_late()) threads_.wake_reserve();
       done = std::move(task.job);
     } else if (done) {
       lock.unlock();
@@ -171,7 +174,7 @@ void Scheduler::serve(int number, int lane) {
   }
 }
 
-bool Scheduler::wakes_reserve() { return reserve_.look(clock_ns()) > 0; }
+bool Scheduler::finds_late() { return reserve_.is_kept() && reserve_.look(clock_ns()) > 0; }
 
 void Scheduler::perform(const Task& task, int number, std::unique_lock<std::mutex>& lock) {
   Job& job = *task.job;

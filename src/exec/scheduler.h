@@ -25,7 +25,7 @@ class Scheduler {
   ~Scheduler() { stop(); }
 
   int add_lane() { return threads_.add_lane(); }  // before the threads begin
-  // Of the threads of kAnyStep only so many work at once, but for those whose task is late; before they begin.
+  // So many threads of kAnyStep work at once, beside those whose task is late; before they begin.
   void keep_reserve(int most_working) { reserve_.begin(most_working); }
   // A thread of the lane; its number is given to the work.
   void begin_thread(int number, int lane);
@@ -58,7 +58,7 @@ class Scheduler {
   void sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock);
   void perform(const Task& task, int number, std::unique_lock<std::mutex>& lock);  // locks it
   Wake advance(Job& job);                                                          // under mutex_
-  bool wakes_reserve();                                                            // under mutex_
+  bool finds_late();                                                               // under mutex_
   // Under mutex_. Without threads, the consumer has to know of all that happens.
   Wake room() { return {.all = std::exchange(queue_.starved, false), .consumer = steps_}; }
 

@@ -9,9 +9,7 @@ namespace penstock {
 namespace {
 
 // `size`: samples of the batch. An output whose samples are not placed yet has none.
-Batch some(const Batch& b, int size, std::span<const int> places) {
-  return b.size() == size ? gathered(b, places) : b;
-}
+Batch some(const Batch& b, int size, std::span<const int> places) { return b.size() == size ? gathered(b, places) : b; }
 
 SourceBatch some(const SourceBatch& from, int size, std::span<const int> places) {
   SourceBatch to;

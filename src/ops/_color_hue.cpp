@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
 #include "ops/shared/color_formats.h"
 #include "ops/shared/color_matrix.h"
 
@@ -23,25 +25,34 @@ struct ToHsv : ColorForm<ToHsv> {
   }
   PENSTOCK_PIXEL(
       template <class V> struct Coef { V bytes, turn, hue, saturation, unit, half, sixth, blue_first; };
-      template <class V> PENSTOCK_INLINE static Rgb<V> pixel(Rgb<V> p, const Coef<V>& c) {
-        const V red = select(c.blue_first > V(0), p.b, p.r);
-        const V blue = select(c.blue_first > V(0), p.r, p.b);
-        const V most = max(red, max(p.g, blue));
-        const V range = most - min(red, min(p.g, blue));
-        const V other = select(p.g < most, red - p.g, blue - red);
-        const V of_other = select(p.g < most, V(4), V(2));
-        const V part = select(red < most, other, p.g - blue);
-        const V sixths = select(red < most, of_other, V(0));
-        const V of_range = c.hue / (range + V(0x1p-23f));
-        const V of_most = c.saturation / (abs(most) + V(0x1p-23f));
-        const V per_range = select(c.bytes > V(0), round_even(of_range), of_range);
-        const V per_most = select(c.bytes > V(0), round_even(of_most), of_most);
-        const V hue = (part + sixths * c.bytes * range) * per_range * c.unit + c.half + sixths * c.sixth;
-        const V saturation = range * per_most * c.unit + c.half;
-        const V whole_hue = select(c.bytes > V(0), floor(hue), hue);
-        const V whole_saturation = select(c.bytes > V(0), floor(saturation), saturation);
-        return {select(whole_hue < V(0), whole_hue + c.turn, whole_hue), whole_saturation, most};
-      });
+      // 1 / x for normal x above 0, to 2e-7 of itself: a division takes longer than all else.
+      PENSTOCK_INLINE static float inverse(float x) {
+        const float first = std::bit_cast<float>(0x7EF311C7 - std::bit_cast<int32_t>(x));
+        const float far = fma(-x, first, 1.0f);
+        const float second = fma(first, fma(far, far, far), first);
+        const float near = fma(-x, second, 1.0f);
+        return fma(second, fma(near, near, near), second);
+      } template <class V>
+      PENSTOCK_INLINE static Rgb<V>
+          pixel(Rgb<V> p, const Coef<V>& c) {
+            const V red = select(c.blue_first > V(0), p.b, p.r);
+            const V blue = select(c.blue_first > V(0), p.r, p.b);
+            const V most = max(red, max(p.g, blue));
+            const V range = most - min(red, min(p.g, blue));
+            const V other = select(p.g < most, red - p.g, blue - red);
+            const V of_other = select(p.g < most, V(4), V(2));
+            const V part = select(red < most, other, p.g - blue);
+            const V sixths = select(red < most, of_other, V(0));
+            const V of_range = c.hue * V(inverse(static_cast<float>(range + V(0x1p-23f))));
+            const V of_most = c.saturation * V(inverse(static_cast<float>(abs(most) + V(0x1p-23f))));
+            const V per_range = select(c.bytes > V(0), round_even(of_range), of_range);
+            const V per_most = select(c.bytes > V(0), round_even(of_most), of_most);
+            const V hue = (part + sixths * c.bytes * range) * per_range * c.unit + c.half + sixths * c.sixth;
+            const V saturation = range * per_most * c.unit + c.half;
+            const V whole_hue = select(c.bytes > V(0), floor(hue), hue);
+            const V whole_saturation = select(c.bytes > V(0), floor(saturation), saturation);
+            return {select(whole_hue < V(0), whole_hue + c.turn, whole_hue), whole_saturation, most};
+          });
   template <class V> Coef<V> coef(int) const {
     const bool bytes = type_ == DType::uint8;
     const double turn = turn_of(to(), bytes, false);

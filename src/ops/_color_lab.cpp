@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <bit>
 #include <cmath>
 
 #include "ops/shared/color_formats.h"
+#include "ops/shared/light_curves.h"
 
 namespace penstock {
 
@@ -10,33 +10,10 @@ static void check_light_type(DType t) {
   if (t == DType::uint16) bad_type("Lab and Luv need uint8 or float32, got uint16");
 }
 
-// x to the power of p, for normal x above 0: 2 units in the last place of exponents near 1. The loop has it six times for
-// a pixel: without tables, calls and branches it is vectorized.
-struct Powers {
-  PENSTOCK_TEXT(
-      power_text, PENSTOCK_INLINE static float raised(float x, float p) {
-        const int32_t bits = std::bit_cast<int32_t>(x);
-        const int32_t e = (bits - 0x3F3504F3) >> 23;
-        const float m = std::bit_cast<float>(bits - e * 8388608);
-        const float s = (m - 1.0f) / (m + 1.0f);
-        const float z = s * s;
-        const float log_m =
-            s * (2.8853901f + z * (0.96179669f + z * (0.57707802f + z * (0.41219859f + z * 0.32059890f))));
-        const float t = (static_cast<float>(e) + log_m) * p;
-        const float n = round_even(t);
-        const float f = t - n;
-        const float y =
-            1.0f + f * (0.69314718f +
-                        f * (0.24022651f +
-                             f * (0.055504109f + f * (0.0096181291f + f * (0.0013333558f + f * 0.00015403530f)))));
-        return y * std::bit_cast<float>((static_cast<int32_t>(n) + 127) * 8388608);
-      });
-};
-
-// RGB with sRGB's curve to CIE's Lab or Luv under D65. Bytes of Lab as OpenCV: light in parts of 2040, roots in parts of
-// 32768.
-struct ToLab : ColorForm<ToLab>, Powers {
-  std::string base_text() const override { return power_text; }
+// RGB with sRGB's curve to CIE's Lab or Luv under D65. Bytes of Lab have OpenCV's steps: light in parts of 2040, roots
+// in parts of 32768.
+struct ToLab : ColorForm<ToLab>, LightCurves {
+  std::string base_text() const override { return curves_text; }
   static Schema<ToLab> schema() { return form("color_space_conversion@to_lab"); }
   void check(std::span<const ValueType> in) override {
     ColorForm::check(in);
@@ -47,8 +24,7 @@ struct ToLab : ColorForm<ToLab>, Powers {
       // The light of a channel, in steps of OpenCV's table.
       template <class V> PENSTOCK_INLINE static V light(V x, const Coef<V>& c) {
         const V v = clamp(x * c.unit, V(0), V(1));
-        const float base = static_cast<float>((v + V(0.055f)) * V(1.0f / 1.055f));
-        const V power = V(raised(base, 2.4f));
+        const V power = V(light_of(static_cast<float>(v)));
         const V found = v > V(0.04045f) ? power : v * V(1.0f / 12.92f);
         return select(c.steps > V(0), round_even(found * V(2040)), found);
       } template <class V>
@@ -57,7 +33,7 @@ struct ToLab : ColorForm<ToLab>, Powers {
       } template <class V>
       PENSTOCK_INLINE static V root(V t, const Coef<V>& c) {
         const float some = static_cast<float>(t > V(0.008856f) ? t : V(1));
-        const V cube = V(raised(some, 1.0f / 3));
+        const V cube = V(cube_root(some));
         const V found = t > V(0.008856f) ? cube : t * V(7.787f) + V(0.13793103f);
         return select(c.steps > V(0), round_even(found * V(32768)) * V(1.0f / 32768), found);
       } template <class V>
@@ -77,8 +53,8 @@ struct ToLab : ColorForm<ToLab>, Powers {
             // x and z are relative to the white for Lab alone.
             const V sum = x + V(15) * y + V(3) * z;
             const V per_sum = V(1) / (sum > V(0x1p-23f) ? sum : V(0x1p-23f));
-            const V of_luv_u = lightness * (V(52) * x * per_sum - V(13 * 0.19793943f));
-            const V of_luv_v = lightness * (V(117) * y * per_sum - V(13 * 0.46831096f));
+            const V of_luv_u = lightness * (V(52) * x * per_sum - V(13 * 0.19783940f));
+            const V of_luv_v = lightness * (V(117) * y * per_sum - V(13 * 0.46834220f));
             const V a = select(c.luv > V(0), of_luv_u, of_lab_a);
             const V b = select(c.luv > V(0), of_luv_v, of_lab_b);
             const V byte_l = floor(lightness * V(2.55f) + V(0.5f));
@@ -105,8 +81,8 @@ struct ToLab : ColorForm<ToLab>, Powers {
 PENSTOCK_OPERATOR(ToLab);
 
 // Lab and Luv to RGB.
-struct OfLab : ColorForm<OfLab>, Powers {
-  std::string base_text() const override { return power_text; }
+struct OfLab : ColorForm<OfLab>, LightCurves {
+  std::string base_text() const override { return curves_text; }
   static Schema<OfLab> schema() { return form("color_space_conversion@of_lab"); }
   void check(std::span<const ValueType> in) override {
     ColorForm::check(in);
@@ -120,7 +96,7 @@ struct OfLab : ColorForm<OfLab>, Powers {
       PENSTOCK_INLINE static V curve(V light, const Coef<V>& c) {
         const V v = clamp(light, V(0), V(1));
         const float some = static_cast<float>(v > V(0.0031308f) ? v : V(1));
-        const V power = V(1.055f) * V(raised(some, 1.0f / 2.4f)) - V(0.055f);
+        const V power = V(curve_of(some));
         return (v > V(0.0031308f) ? power : v * V(12.92f)) * c.full;
       } template <class V>
       PENSTOCK_INLINE static Rgb<V>
@@ -135,8 +111,8 @@ struct OfLab : ColorForm<OfLab>, Powers {
             const V of_lab_x = V(0.950456f) * cubed(root_y + a * V(0.002f));
             const V of_lab_z = V(1.088754f) * cubed(root_y - b * V(0.005f));
             const V some = l > V(0x1p-23f) ? l : V(0x1p-23f);
-            const V u = V(3) * (a + some * V(13 * 0.19793943f));
-            const V per_v = V(0.25f) / (b + some * V(13 * 0.46831096f));
+            const V u = V(3) * (a + some * V(13 * 0.19783940f));
+            const V per_v = V(0.25f) / (b + some * V(13 * 0.46834220f));
             const V by = clamp(per_v, V(-0.25f), V(0.25f));
             const V of_luv_x = V(3) * y * u * by;
             const V of_luv_z = y * ((V(12 * 13) * some - u) * by - V(5));

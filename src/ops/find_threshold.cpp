@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-// Of the counts of each image's values. A team takes an image.
+// Takes the counts of the values of each image. A team has an image.
 struct FindThresholdRule {
   PENSTOCK_PIXEL(
       struct Coef {

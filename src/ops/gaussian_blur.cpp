@@ -43,7 +43,7 @@ struct GaussianBlur : ConvolutionOperator {
     if (border == kBorderWrap)  // a filter reads samples that are next to each other
       bad_argument("border_mode \"wrap\" is that of box_blur and correlate alone");
     constexpr Border kBorders[] = {Border::cut, Border::clamp, Border::reflect_101, Border::reflect_1001};
-    border_ = kBorders[border];  // weights of a window that are cut off add nothing
+    border_ = kBorders[border];  // what is outside adds nothing
   }
   void check(std::span<const ValueType> in) override {
     if (!sigma.given() && !window_size.given()) bad_argument("sigma or window_size must be given");

@@ -12,27 +12,32 @@ struct JitterRule {
         int32_t height;
         int32_t width;
       };
-      // The place that an output reads on an axis of n pixels, by a random number.
-      PENSTOCK_INLINE static int32_t place(int32_t from, int32_t n, uint32_t drawn, const Coef& c) {
-        const uint64_t choices = 2 * static_cast<uint32_t>(c.reach) + 1;
-        const int32_t by = static_cast<int32_t>((drawn * choices) >> 32) - c.reach;
-        return max(from + min(by, n - 1 - from), 0);
-      } PENSTOCK_INLINE static gather::Pixel drawn_pixel(int32_t y, int32_t x, uint32_t by_x, uint32_t by_y,
-                                                         const Coef& c) {
-        return {place(x, c.width, by_x, c), place(y, c.height, by_y, c)};
+      // The place that an output reads on an axis of n pixels.
+      PENSTOCK_INLINE static int32_t place(int32_t from, int32_t n, uint32_t choice, const Coef& c) {
+        return max(from + min(static_cast<int32_t>(choice) - c.reach, n - 1 - from), 0);
       }
-      // The number of an output: a block of random numbers serves two of them.
+      // One random number has both choices: the fraction that the first leaves gives the second.
+      PENSTOCK_INLINE static gather::Pixel drawn_pixel(int32_t y, int32_t x, uint32_t drawn, const Coef& c) {
+        const uint64_t choices = 2 * static_cast<uint32_t>(c.reach) + 1;
+        const uint64_t by_x = drawn * choices;
+        const uint64_t by_y = static_cast<uint32_t>(by_x) * choices;
+        return {place(x, c.width, static_cast<uint32_t>(by_x >> 32), c),
+                place(y, c.height, static_cast<uint32_t>(by_y >> 32), c)};
+      }
+      // The number of an output.
       PENSTOCK_INLINE static uint64_t number(int32_t image, int32_t y, int32_t x, const Coef& c) {
         return (static_cast<uint64_t>(image) * c.height + y) * c.width + x;
       } PENSTOCK_INLINE static gather::Pixel pixel(int32_t image, int32_t y, int32_t x, const Coef& c) {
         const uint64_t own = number(image, y, x, c);
-        const PhiloxBlock b = c.draws.block(own >> 1);
-        const bool second = (own & 1) != 0;
-        return drawn_pixel(y, x, second ? b.word[2] : b.word[0], second ? b.word[3] : b.word[1], c);
+        const PhiloxBlock b = c.draws.block(own >> 2);
+        const bool odd = (own & 1) != 0;
+        const uint32_t first = odd ? b.word[1] : b.word[0];
+        const uint32_t second = odd ? b.word[3] : b.word[2];
+        return drawn_pixel(y, x, (own & 2) != 0 ? second : first, c);
       } template <class V>
       PENSTOCK_INLINE static gather::Position<V>
-          drawn_at(int32_t y, int32_t x, uint32_t by_x, uint32_t by_y, const Coef& c) {
-            return gather::at_pixel<V>(drawn_pixel(y, x, by_x, by_y, c));
+          drawn_at(int32_t y, int32_t x, uint32_t drawn, const Coef& c) {
+            return gather::at_pixel<V>(drawn_pixel(y, x, drawn, c));
           } template <class V>
           PENSTOCK_INLINE static gather::Position<V>
               at(int32_t image, int32_t y, int32_t x, const Coef& c) {

@@ -1,50 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/gather/gather.h"
 #include "operator/any_number.h"
+#include "ops/shared/remap_rules.h"
 #include "ops/shared/sampling.h"
 
 namespace penstock {
-
-struct Maps {
-  PENSTOCK_TEXT(
-      base_text,
-      struct Coef {
-        const float* x;
-        const float* y;
-        int64_t map_step;  // from the coordinates of one image to those of the next
-        int32_t width;
-        float half_width;  // of normalized maps
-        float half_height;
-        float shift;
-      };
-      PENSTOCK_INLINE static int64_t place_of(int32_t image, int32_t y, int32_t x, const Coef& c) {
-        return image * c.map_step + int64_t{y} * c.width + x;
-      });
-};
-struct RemapRule : Maps {
-  PENSTOCK_PIXEL(template <class V> PENSTOCK_INLINE static gather::Position<V> at(int32_t image, int32_t y, int32_t x,
-                                                                                  const Coef& c) {
-    const int64_t i = place_of(image, y, x, c);
-    const V shift = c.shift;
-    return {static_cast<V>(gather::read_only(c.x + i)), static_cast<V>(gather::read_only(c.y + i)), -shift, -shift};
-  });
-};
-struct NormalizedRemapRule : Maps {
-  PENSTOCK_PIXEL(template <class V> PENSTOCK_INLINE static gather::Position<V> at(int32_t image, int32_t y, int32_t x,
-                                                                                  const Coef& c) {
-    const int64_t i = place_of(image, y, x, c);
-    const V shift = c.shift;
-    const auto px = gather::from_unit_range(static_cast<V>(gather::read_only(c.x + i)), static_cast<V>(c.half_width));
-    const auto py = gather::from_unit_range(static_cast<V>(gather::read_only(c.y + i)), static_cast<V>(c.half_height));
-    return {px.value, py.value, px.rest - shift, py.rest - shift};
-  });
-};
 
 struct Remap : WholeOperator {
   int interp = 1;
   std::string pixel_origin = "corner", border_mode = "constant";
   float fill_value = 0.0f;
-  bool normalized = false;
+  bool normalized = false, relative = false;
 
   static Schema<Remap> schema() {
     using Op = Remap;
@@ -68,6 +33,10 @@ struct Remap : WholeOperator {
         .arg("normalized", &Op::normalized,
              "Maps go from -1 to 1: from the first to the last corner or, with pixel_origin \"center\", from the first "
              "to the last pixel center.")
+        .arg(
+            "relative", &Op::relative,
+            "Maps are distances: output (x, y) is the input at (x + mapx(x, y), y + mapy(x, y)). With normalized, 1 is "
+            "half of the image's extent.")
         .float64(gather::kWhyFloat64)
         .reads_images()
         .oracle("opencv");
@@ -111,11 +80,13 @@ struct Remap : WholeOperator {
                  static_cast<float>((static_cast<double>(e.width) - less) * 0.5),
                  static_cast<float>((static_cast<double>(e.height) - less) * 0.5),
                  static_cast<float>(shift_)};
+    if (relative && !normalized) c.half_width = c.half_height = 1;
     const bool split = e.depth != 1 && map.frames > 0;  // the images of a frame have one map
     if (split) c.map_step = 0;
     const gather::Sampling how{static_cast<gather::Filter>(interp), static_cast<gather::Border>(border_), fill_value};
     each_frame(split, from, out[0], [&](int64_t, const View& frame, const View& made) {
-      if (normalized) gather::sample<NormalizedRemapRule>(frame, made, c, how, to);
+      if (relative) gather::sample<RelativeRemapRule>(frame, made, c, how, to);
+      else if (normalized) gather::sample<NormalizedRemapRule>(frame, made, c, how, to);
       else gather::sample<RemapRule>(frame, made, c, how, to);
       if (split) c.x += step, c.y += step;
     });

@@ -11,8 +11,10 @@ struct WarpAffine : WarpArguments {
   static Schema<WarpAffine> schema() {
     return Schema<WarpAffine>("warp_affine",
                               "Transforms images and volumes by an affine map.\n\nCoordinates are (x, y[, z]) with 0 "
-                              "at the outer corner of the first pixel: pixel k has its center at k + 0.5. Layouts: any "
-                              "with H and W, with D for a volume; the output keeps the layout. Types: all.")
+                              "at the outer corner of the first pixel: pixel k has its center at k + 0.5. For cubic "
+                              "interpolation and other borders call `warp_perspective` with the third row 0, 0, 1. "
+                              "Layouts: any with H and W, with D for a volume; the output keeps the layout. Types: "
+                              "all.")
         .arg("matrix", &WarpAffine::matrix,
              "2 rows of 3 numbers, or for volumes 3 rows of 4, row by row. May be given as a second input.")
         .arg("inverse_map", &WarpAffine::inverse_map, "The matrix maps output to input; otherwise it is inverted.")

@@ -81,7 +81,7 @@ struct PackedColors : WholeOperator, ColorArguments {
     if (first != DType::none && t.dtype != first)
       bad_type("planes must have one type, got {} and {}", name_of(first), name_of(t.dtype));
   }
-  // Of the pixels; checks the shapes.
+  // Extents of the pixels; checks the shapes.
   PixelExtents extents(std::span<const Shape> in, const Layout& layout) const {
     const int h = layout.find('H'), c = layout.find('C');
     const int channels = in.size() > 1 ? 1 : frame_shape(from()).channels;

@@ -57,3 +57,15 @@ def test_images_of_several_sizes():
     )
     for a, b in zip(result, expected):
         np.testing.assert_array_equal(a.cpu(), b.cpu())
+
+
+@pytest.mark.parametrize("name", ["convertto", "normalize", "averageblur", "open", "warp_affine", "channelreorder"])
+def test_functions_give_the_bytes_of_the_host(name):
+    from test_cvcuda import CALLS
+
+    call = CALLS[name][0]
+    for layout in ("NHWC", "NCHW"):
+        array = IMAGES if layout == "NHWC" else np.ascontiguousarray(IMAGES.transpose(0, 3, 1, 2))
+        there = call(cvcuda.as_tensor(penstock.tensor(array).gpu(), layout))
+        assert hasattr(there.cuda(), "__cuda_array_interface__")
+        np.testing.assert_array_equal(there.cpu(), call(cvcuda.as_tensor(array, layout)).cpu())

@@ -33,15 +33,20 @@ def an_epoch(pipe):
 @pytest.mark.parametrize("batch_size, prefetch", [(8, 2), (5, 1), (61, 3), (1, 2)])
 def test_a_stage_on_the_gpu_after_the_cut(folder, batch_size, prefetch):
     options = {"device_id": 0, "device": "gpu", "seed": 3, "random_shuffle": True}
-    pipe = pictures(
-        folder, batch_size=batch_size, num_threads=3, prefetch_queue_depth=prefetch, late="swap", **options
-    )
+    pipe = pictures(folder, batch_size=batch_size, num_threads=3, prefetch_queue_depth=prefetch, late="swap", **options)
     expected = an_epoch(pictures(folder, batch_size=7, num_threads=2, **options))
     assert an_epoch(pipe) == expected
 
 
 def test_a_checkpoint(folder):
-    options = {"batch_size": 8, "num_threads": 3, "device_id": 0, "device": "gpu", "late": "swap", "random_shuffle": True}
+    options = {
+        "batch_size": 8,
+        "num_threads": 3,
+        "device_id": 0,
+        "device": "gpu",
+        "late": "swap",
+        "random_shuffle": True,
+    }
     labels, state = [], {}
     for stop in (2, 3, 1, 2):
         pipe = pictures(folder, **options, **state)

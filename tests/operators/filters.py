@@ -9,7 +9,6 @@ from operators.box_blur import box_blur
 from operators.draws import number
 from operators.geometry import border_index
 from operators.picture_draws import of_axes, per_sample, pictures, some
-from operators.pictures import planes
 
 NARROW = ["uint8", "int8", "uint16", "int16", "float16", "float32"]
 IMAGES = ["HWC", "CHW", "HW", "FHWC"]

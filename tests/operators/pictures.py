@@ -220,15 +220,6 @@ def warp_perspective(
     return sampled(x, Y * scale - shift, X * scale - shift, interp_type, border_mode, fill_value)
 
 
-def remap(x, mapx, mapy, interp=1, pixel_origin="corner", border_mode="constant", fill_value=0.0, normalized=False):
-    shift = 0.5 if pixel_origin == "corner" else 0.0
-    mapx, mapy = mapx.astype(np.float64), mapy.astype(np.float64)
-    if normalized:
-        less = 1 if pixel_origin == "center" else 0
-        mapx, mapy = (mapx + 1) / 2 * (x.shape[1] - less), (mapy + 1) / 2 * (x.shape[0] - less)
-    return sampled(x, mapy - shift, mapx - shift, interp, border_mode, fill_value)
-
-
 def clahe_plane(x, tiles_x, tiles_y, clip_limit, bins=256):
     h, w = x.shape
     source, bins = x, min(bins, 256)
@@ -543,37 +534,6 @@ def draw_warp_perspective(draw):
     )
 
 
-def draw_remap(draw):
-    xs, layout, dtype = pictures(draw, ["HWC", "HW"])
-    seed, normalized = draw(st.integers(0, 2**32 - 1)), draw(st.booleans())
-    size = [draw(st.integers(1, 20)) for _ in "HW"]
-
-    def coordinates(n, k):  # multiples of 1/16 and a bit, so that none is between two pixels
-        rng = np.random.default_rng(seed + k)
-        v = rng.integers(-16, 16 * (n + 1), size) / 16 + 1 / 64
-        return (v / max(n, 2) * 2 - 1 if normalized else v).astype(np.float32)
-
-    mapx, mapy = ([coordinates(x.shape[a], 9 * i + a) for i, x in enumerate(xs)] for a in (1, 0))
-    constants = {
-        "interp": draw(st.integers(0 if not normalized else 1, 2)),
-        "normalized": normalized,
-        **some(
-            draw,
-            border_mode=st.sampled_from(_BORDERS),
-            pixel_origin=st.sampled_from(["corner", "center"]),
-            fill_value=st.integers(0, 100).map(float),
-        ),
-    }
-    return Case(
-        [xs, mapx, mapy],
-        [layout, "", ""],
-        constants,
-        dtype=dtype,
-        error=1e-5,
-        expected=lambda i: remap(xs[i], mapx[i], mapy[i], **constants),
-    )
-
-
 def draw_clahe(draw):
     channels = draw(st.sampled_from([1, 3]))
     xs, layout, dtype = pictures(draw, ["HWC"], ["uint8"], channels=channels, smallest=8, smooth=draw(st.booleans()))
@@ -712,7 +672,6 @@ CASES = {
     "erode": draw_morphology(erode),
     "median_blur": draw_median_blur,
     "warp_perspective": draw_warp_perspective,
-    "remap": draw_remap,
     "clahe": draw_clahe,
     "paste": draw_paste,
     "multi_paste": draw_multi_paste,

@@ -3,6 +3,7 @@
 
 import math
 
+import cv2
 import numpy as np
 from hypothesis import strategies as st
 from operator_calls import Case
@@ -152,7 +153,55 @@ def draw_color(names, function, default=None):
     return make
 
 
+# Of OpenCV, whose integers are the definition (tests/test_color_conversion.py has them all); roots of Lab and Luv are ours.
+OF_OPENCV = {
+    ("RGB", "HSV"): "RGB2HSV",
+    ("BGR", "HLS"): "BGR2HLS",
+    ("RGB", "Lab"): "RGB2LAB",
+    ("Lab", "BGR"): "LAB2BGR",
+    ("RGB", "Luv"): "RGB2LUV",
+    ("YCrCb", "RGB"): "YCrCb2RGB",
+    ("RGB", "YUV"): "RGB2YUV",
+    ("XYZ", "RGB"): "XYZ2RGB",
+    ("NV12", "RGB"): "YUV2RGB_NV12",
+    ("YV12", "BGRA"): "YUV2BGRA_YV12",
+    ("RGB", "I420"): "RGB2YUV_I420",
+    ("UYVY", "BGR"): "YUV2BGR_UYVY",
+    ("RGBA", "YUYV"): "RGBA2YUV_YUYV",
+    ("RGBA", "GRAY"): "RGBA2GRAY",
+    ("BGR", "RGBA"): "BGR2RGBA",
+    ("BGR565", "RGB"): "BGR5652RGB",
+}
+ROUNDED = {"Lab", "Luv", "HLS"}  # not integers: by up to 2 from OpenCV's
+CHANNELS = {"RGBA": 4, "NV12": 1, "YV12": 1, "UYVY": 2, "BGR565": 2}
+
+
+def color_of_opencv(x, source, target):
+    y = cv2.cvtColor(x[..., 0] if x.shape[-1] == 1 else x, getattr(cv2, f"COLOR_{OF_OPENCV[source, target]}"))
+    y = y if y.ndim == 3 else y[..., None]
+    return y.astype(np.float64) if {source, target} & ROUNDED else y
+
+
+def draw_format(draw):
+    source, target = draw(st.sampled_from(list(OF_OPENCV)))
+    rows = 6 if source in ("NV12", "YV12") else 2 if target == "I420" else 1
+    columns = 2 if {source, target} & {"NV12", "YV12", "I420", "UYVY", "YUYV"} else 1
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    sizes = draw(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 40)), min_size=1, max_size=3))
+    xs = [random.integers(0, 256, (rows * h, columns * w, CHANNELS.get(source, 3)), np.uint8) for h, w in sizes]
+    return Case(
+        [xs],
+        ["HWC"],
+        {"image_type": source, "output_type": target},
+        dtype="uint8",
+        error=3 / 255,
+        expected=lambda i: color_of_opencv(xs[i], source, target),
+    )
+
+
 def draw_color_space_conversion(draw):
+    if draw(st.booleans()):
+        return draw_format(draw)
     names = ["RGB", "BGR", "GRAY", "YCbCr"]
     source, target = draw(st.sampled_from(names)), draw(st.sampled_from(names))
     xs, layout, dtype = images(draw, ["HWC", "FHWC", "DHWC"], ["uint8"], channels=1 if source == "GRAY" else 3)

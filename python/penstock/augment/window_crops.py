@@ -20,7 +20,8 @@ def _window(size):
 def five_crop(images: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, Any]:
     """Cuts the four corners and the center out of images.
 
-    Of an odd rest, the center's window begins at the later pixel; torchvision takes the even one.
+    Where half of the rest is no whole number, the window in the center begins at the pixel after it; in torchvision at
+    the even one of both.
 
     Args:
         images: Images of any type, or Samples; at least as large as the windows. Layouts: any with H and W.

@@ -4,12 +4,12 @@
 import numpy as np
 
 from .. import _core, fn
+from .. import math as value_math
 from . import operands
 from .calls import Step, each, row
-
-from .signatures import takes
 from .operands import type_of, values_of
-
+from .signatures import takes
+from .values import largest
 
 _AREAS = "anchor, erasing, values, imgIdx, *, random=False, seed=0"
 
@@ -23,10 +23,15 @@ def erase(call):
         if value.size not in (1, call.channels):
             call.refuse(f"v has one value or one for each of {call.channels} channels, got {value.size}")
         return Step(fn.erase, call.x, anchor=anchor, shape=shape, axis_names="HW", fill_value=value.tolist())
-    if call.random:
-        call.refuse("areas of random values (random=True) are not there")
-    x = call.x
-    return _erased(call, x, *(values_of(v) for v in (call.anchor, call.erasing, call.values, call.imgIdx)))
+    anchors, areas, values, images = (values_of(v) for v in (call.anchor, call.erasing, call.values, call.imgIdx))
+    if not call.random:
+        return _erased(call, call.x, anchors, areas, values, images)
+    kept = _erased(call, call.step(fn.full_like, call.x, 1), anchors, areas, np.zeros(len(images.reshape(-1))), images)
+    most = largest(type_of(call.x)) + (type_of(call.x).kind != "f")
+    drawn = call.step(fn.random.uniform, call.x, range=[0.0, most], seed=int(call.seed) & 0x7FFFFFFF)
+    drawn = drawn if most == 1 else value_math.floor(drawn)
+    mixed = call.step(fn.where, kept.run(call.stream), call.x, drawn)
+    return Step(fn.cast, mixed, dtype=str(type_of(call.x)))
 
 
 def _erased(call, x, anchors, areas, values, images):
@@ -39,14 +44,16 @@ def _erased(call, x, anchors, areas, values, images):
         call.refuse(f"imgIdx has numbers from 0 to {len(x) - 1}, got {images.tolist()}")
     axis, step = x.layout().index("C"), None
     for (left, top), (width, height, mask), value, image in zip(anchors, areas, values, images):
-        for c in (c for c in range(call.channels) if int(mask) >> c & 1):
+        whole = int(mask) & ((1 << call.channels) - 1) == (1 << call.channels) - 1
+        for c in (c for c in range(1 if whole else call.channels) if whole or int(mask) >> c & 1):
             x = step.run(call.stream) if step else x
             axes = [x.layout().index("H"), x.layout().index("W"), axis]
             anchor = np.zeros((len(x), 3), np.float32)
             shape = np.zeros((len(x), 3), np.float32)
-            anchor[int(image)], shape[int(image)] = (top, left, c), (height, width, 1)
+            anchor[int(image)], shape[int(image)] = (top, left, c), (height, width, call.channels if whole else 1)
             given = {"anchor": each(anchor, len(x), 3), "shape": each(shape, len(x), 3), "axes": axes}
-            step = Step(fn.erase, x, fill_value=[float(value[c])], **given)
+            fill = value[: call.channels] if whole else value[c : c + 1]
+            step = Step(fn.erase, x, fill_value=[float(v) for v in fill], **given)
     return step or Step(fn.copy, x)
 
 

@@ -7,10 +7,9 @@ from .. import fn
 from .calls import Step, each, row
 from .enumerations import Border
 from .filters import _OF_SLICE
-
 from .geometry import border_of, fill_of
-from .operands import values_of
 from .normalizing import normalize
+from .operands import values_of
 
 
 def _bordered(call, top, left, extents, border, values):

@@ -95,17 +95,26 @@ def allocate(shape, dtype, packed=2, rowalign=0):
     return np.ndarray(shape, dtype, block, strides=strides)
 
 
+def _of_dlpack(buffer):
+    try:
+        tensor = _core.Tensor(buffer)
+    except TypeError:  # complex numbers, which operators do not take
+        return np.from_dlpack(buffer)
+    return tensor.numpy() if tensor.device_type == "cpu" else DeviceArray.over(tensor)
+
+
 def wrapped(buffer):
     """Memory of another library, without a copy."""
     if isinstance(buffer, np.ndarray):
         return buffer.view(np.ndarray)
     if isinstance(buffer, DeviceArray):
         return DeviceArray(buffer.source, buffer.shape, buffer.strides, buffer.dtype, buffer.offset)
-    if hasattr(buffer, "__cuda_array_interface__"):
+    if getattr(buffer, "__cuda_array_interface__", None) is not None:
+        if _core.gpu_count() == 0:
+            raise TypeError(f"the array is on a GPU, but no GPU can be used: {_core.gpu_why_not()}")
         return DeviceArray.over(buffer)
     if hasattr(buffer, "__dlpack__") or isinstance(buffer, _core.Tensor):
-        tensor = _core.Tensor(buffer)
-        return tensor.numpy() if tensor.device_type == "cpu" else DeviceArray.over(tensor)
+        return _of_dlpack(buffer)
     if any(hasattr(buffer, name) for name in ("__array_interface__", "__array__", "__buffer__")) or isinstance(
         buffer, (bytearray, memoryview)
     ):

@@ -140,6 +140,10 @@ class Function:
         self.__doc__ = row.text(into)
         given = [True] * len(row.forms) if into and not row.into else row.into if into else [None] * len(row.forms)
         self._forms = [signature_of(f, i, row.by_dst) for f, i in zip(row.forms, given)]
+        self.__signature__ = self._forms[0][1]
+
+    def __reduce__(self):
+        return self.__name__
 
     @property
     def signatures(self):

@@ -3,7 +3,6 @@
 
 import re
 
-
 from .. import fn
 from .calls import Step, row
 from .enumerations import ColorConversion, ColorSpec

@@ -3,11 +3,10 @@
 
 from .. import _core, fn
 from .calls import Step, row
-from .signatures import takes
 from .enumerations import ChannelManip
 from .formats import scalar_of
-
 from .resizing import filter_of, size_of
+from .signatures import takes
 
 
 def window(call, top, left, height, width):

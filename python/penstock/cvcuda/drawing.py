@@ -9,8 +9,8 @@ import numpy as np
 from .. import _core, fn
 from . import shapes
 from .calls import Step, row
-from .signatures import found
 from .enumerations import ClockFormat
+from .signatures import found
 
 _FONT_HEIGHT = 13  # of draw_text
 _CLOCKS = {

@@ -16,7 +16,7 @@ DIFFERENT = {
     "resize": "CUBIC has Keys' weights with a = -0.5; NEAREST reads the pixel under the center",
     "random_resized_crop": "Penstock's random numbers",
     "gaussiannoise": "Penstock's random numbers",
-    "erase": "no areas of random values",
+    "erase": "Penstock's random numbers",
     "remap": "a constant border has one value for all channels",
     "convertto": "NEAREST_WRAP and TRUNCATE_WRAP are refused",
     "histogram": "images of one channel",

@@ -7,8 +7,8 @@ from .. import _core, fn
 from .calls import Step, each, row
 from .enumerations import Border, MorphologyType
 from .geometry import border_of
-from .signatures import found, takes
 from .operands import batch_of, type_of, values_of
+from .signatures import found, takes
 
 _OF_CORRELATE = {
     Border.CONSTANT: "constant",

@@ -4,11 +4,11 @@
 import numpy as np
 
 from .. import _core, fn
+from .buffers import on_host
 from .calls import Step, each, moved, row
 from .enumerations import Border, Interp, Remap
-from .buffers import on_host
-from .signatures import takes
 from .operands import pixels_of, values_of
+from .signatures import takes
 
 PLACES = {
     Border.CONSTANT: "constant",
@@ -66,6 +66,15 @@ def _warp(call, matrices, interp, border, value, inverse):
 _WARP = "xform, flags, *, border_mode=Border.CONSTANT, border_value=0"
 
 
+def _numbers(call, count):
+    values = np.asarray(values_of(call.xform), np.float64)
+    if values.size not in (count, count * len(call.x)):
+        call.refuse(
+            f"xform has {count} numbers, or {count} for each of {len(call.x)} images; got the shape {values.shape}"
+        )
+    return values.reshape(-1, count)
+
+
 def _flags(call):
     flags = int(call.flags)
     return Interp(flags & 15), bool(flags & Interp.WARP_INVERSE_MAP)
@@ -74,7 +83,7 @@ def _flags(call):
 @row(f"T: src, {_WARP}", f"V: src, {_WARP}", over=("warp_perspective",))
 def warp_affine(call):
     """Moves pixels by a matrix of 2 x 3 numbers; without WARP_INVERSE_MAP it leads from the source to the result."""
-    rows = np.asarray(values_of(call.xform), np.float64).reshape(-1, 6)
+    rows = _numbers(call, 6)
     matrices = np.concatenate([rows, np.tile([[0.0, 0.0, 1.0]], (len(rows), 1))], axis=1)
     interp, inverse = _flags(call)
     return _warp(call, matrices, interp, call.border_mode, call.border_value, inverse)
@@ -84,8 +93,7 @@ def warp_affine(call):
 def warp_perspective(call):
     """Moves pixels by a matrix of 3 x 3 numbers; without WARP_INVERSE_MAP it leads from the source to the result."""
     interp, inverse = _flags(call)
-    matrices = np.asarray(values_of(call.xform), np.float64).reshape(-1, 9)
-    return _warp(call, matrices, interp, call.border_mode, call.border_value, inverse)
+    return _warp(call, _numbers(call, 9), interp, call.border_mode, call.border_value, inverse)
 
 
 @row("T: src, angle_deg, shift, interpolation", "V: src, angle_deg, shift, interpolation", over=("warp_perspective",))

@@ -6,10 +6,9 @@ import numpy as np
 from .. import _core, fn
 from . import operands
 from .calls import Step, row
-
 from .images import ImageBatchVarShape
-from .signatures import takes
 from .operands import type_of, values_of
+from .signatures import takes
 from .tensors import Tensor
 from .values import transformed
 

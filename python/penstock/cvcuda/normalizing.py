@@ -7,7 +7,6 @@ from .. import _core, fn
 from .calls import Step, each, row
 from .enumerations import NormalizeFlags
 from .operands import values_of
-
 from .values import both, own_type
 
 _NORMALIZE = "flags=None, *, globalscale=1.0, globalshift=0.0, epsilon=0.0"

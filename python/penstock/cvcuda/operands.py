@@ -124,6 +124,8 @@ def _fill_one(to, sample, stream):
         values = np.asarray(sample.cpu())
         if values.dtype != to.dtype:
             raise TypeError(f"dst has elements of {to.dtype}, the result has {values.dtype}")
+        if not to.flags.writeable:
+            raise ValueError("dst is over a read-only array: give a writable copy")
         np.copyto(to, values)
     elif buffers.is_dense(to):
         fn.copy(sample, out=buffers.operand(to), stream=stream)

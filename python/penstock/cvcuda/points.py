@@ -6,8 +6,8 @@ import numpy as np
 from .. import _core
 from . import operands
 from .calls import row
-from .signatures import found
 from .operands import values_of
+from .signatures import found
 from .tensor_batches import TensorBatch
 from .tensors import Tensor
 

@@ -7,8 +7,8 @@ from .. import _core, fn
 from . import operands
 from .calls import Step, each, row
 from .enumerations import AdaptiveThresholdType, ThresholdType
-from .signatures import found
 from .operands import batch_of, type_of, values_of
+from .signatures import exists, found
 from .values import both
 
 _KEEPS = {ThresholdType.BINARY: "binary", ThresholdType.BINARY_INV: "binary_inv", ThresholdType.TRUNC: "trunc"}
@@ -24,7 +24,7 @@ def _level(call):
     return each(np.asarray(values_of(call.thresh), np.float32), len(call.x))
 
 
-@row(*both("src, thresh, maxval, type"), over=("find_threshold", "where"))
+@row(*both("src, thresh, maxval, type"), over=("threshold", "find_threshold"))
 def threshold(call):
     """Sets values by a threshold, one for each image."""
     kind = ThresholdType(int(call.type) & 31)
@@ -32,6 +32,8 @@ def threshold(call):
         call.refuse(f"the type is one of {', '.join(k.name for k in _KEEPS)}, and maybe OTSU or TRIANGLE")
     level, most = _level(call), each(np.asarray(values_of(call.maxval), np.float32), len(call.x))
     x, dtype = call.x, str(type_of(call.x))
+    if exists("threshold") and type_of(x).itemsize <= 4 and dtype not in ("int32", "uint32"):
+        return Step(fn.threshold, x, threshold=level, max_value=most, mode=_KEEPS[kind])
     if type_of(x).kind in "ui" and not isinstance(level, _core.Batch):
         level = float(np.floor(level))
     above = x > level

@@ -55,6 +55,9 @@ class Collection(Container):
     def __getitem__(self, index):
         return self._entries[index]
 
+    def __repr__(self):
+        return f"<cvcuda.{type(self).__name__} of {len(self)} in {self._capacity}: {self._entries[:4]!r}>"
+
 
 class TensorBatch(Collection):
     """Tensors of one type, rank and layout, with shapes of their own."""

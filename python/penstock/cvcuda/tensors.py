@@ -59,6 +59,13 @@ class Tensor(Container):
             raise TypeError(f"Tensor takes {', '.join(names)}, got {[*map(type, args)]} and {sorted(named)}")
         given = {**dict(zip(names, args)), **named}
         rowalign = given.pop("rowalign", rowalign)
+        lacking = [
+            n
+            for n in (("nimages", "imgsize", "format") if names[0] == "nimages" else ("shape", "dtype"))
+            if n not in given
+        ]
+        if lacking:
+            raise TypeError(f"Tensor takes {', '.join(names)}: {' and '.join(lacking)} must be given")
         if "nimages" in given:
             format = given["format"]
             shape = _shape_of_images(given["nimages"], given["imgsize"], format)

@@ -8,7 +8,6 @@ from .. import math as value_math
 from .calls import Step, each, moved, row
 from .enumerations import HistogramEq, Round
 from .operands import values_of
-
 from .values import both, own_type, rounded
 
 

@@ -59,11 +59,6 @@ class Value:
         return batch
 
 
-def entry(tensor, k):
-    """An entry of the first axis."""
-    return _core.tensor(tensor.cpu().numpy()[k].copy(), layout=tensor.layout()[1:])
-
-
 class FullBatches:
     """With rebatch: as many samples as it asks for, of as many batches as that takes; fewer at the end of the data."""
 

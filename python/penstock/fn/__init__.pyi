@@ -1815,11 +1815,15 @@ def color_matrix(
 
 @overload
 def color_space_conversion(
-    input: Kind,
+    image: Kind,
+    chroma: Data = ...,
+    second_chroma: Data = ...,
     /,
     *,
     image_type: int | Color,
     output_type: int | Color,
+    color_spec: str = 'BT.601',
+    range: str = 'limited',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -1828,17 +1832,44 @@ def color_space_conversion(
     out: Any = None,
     stream: Any = None,
 ) -> Kind:
-    """Converts images between RGB, BGR, gray and YCbCr.
+    """Converts images between color spaces, and frames of cameras and videos to and from RGB.
 
-    YCbCr is that of ITU-R BT.601 in studio range: Y in 16 to 235 of 255. Shapes: gray has one
-    channel, the other color spaces have three. Layouts: any with H, W and C; without a layout
-    the channels are last. Types: all; values are relative to the largest value of the type (1
-    for floating point).
+    Between RGB, BGR, GRAY and YCbCr in any direction; between RGB or BGR and each of HSV, HLS
+    (hue of uint8: degrees / 2), HSV_FULL, HLS_FULL (hue of uint8: 0 to 255), Lab, Luv, XYZ,
+    YCrCb, YUV; between RGB, BGR, RGBA, BGRA, GRAY and each of NV12, NV21, I420, YV12, YUYV,
+    UYVY, YVYU, NV16, NV24, BGR565, BGR555.
+
+    Results of uint8 and uint16 are those of OpenCV's cvtColor, with these exceptions. RGB, BGR,
+    GRAY and YCbCr (DALI's) are the exact result, rounded to the nearest: GRAY may differ by 1.
+    HSV_FULL, HLS, HLS_FULL, and RGB of HSV at the end of a row, may differ by 1, Lab and Luv by
+    2, RGB of Luv by 6. OpenCV has no NV16 and NV24, and of frames only BT.601 in limited range:
+    all others have the same arithmetic. float32 has OpenCV's ranges, such as a hue of 0 to 360;
+    Lab and Luv are CIE's, where OpenCV interpolates.
+
+    Shapes: GRAY has one channel, RGBA and BGRA have four (alpha is kept, dropped or the largest
+    value), YUYV, UYVY, YVYU, BGR565 and BGR555 two, other color spaces three. NV12, NV21, I420
+    and YV12 of height H have H * 3 / 2 rows of one channel, NV16 2 * H, NV24 3 * H, luma before
+    chroma, as OpenCV; or their planes are separate inputs: luma, and (H / 2, W / 2, 2) for both
+    chromas of NV12. NV12 to GRAY is the luma. Chroma of results is that of the upper left pixel
+    for NV12 and the like, the mean of two for YUYV and the like.
+
+    Layouts: any with H, W and C; without a layout the channels are last. Frames and packed
+    pixels: HWC, FHWC, and HW for one channel. Types: RGB, BGR, GRAY, YCbCr: all, values are
+    relative to the largest value of the type (1 for floating point); YCrCb, YUV, XYZ: uint8,
+    uint16, float32; HSV, HLS, Lab, Luv: uint8, float32; RGBA, BGRA: uint8, uint16, float32;
+    others: uint8.
 
     Args:
-        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        image_type (int, required): Color space of the input: RGB 0, BGR 1, GRAY 2, YCbCr 3.
-        output_type (int, required): Color space of the result.
+        image (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        chroma (data, optional): Like the first input.
+        second_chroma (data, optional): Like the first input.
+        image_type (int, required): Format of the input: RGB 0, BGR 1, GRAY 2, YCbCr 3, or
+            another name of the list above.
+        output_type (int, required): Format of the result.
+        color_spec (str, default 'BT.601'): "BT.601", "BT.709" or "BT.2020": which luma and
+            chroma YCbCr, NV12 and other frames have.
+        range (str, default 'limited'): "limited": their luma is 16 to 235 of 255, their chroma
+            16 to 240; "full": 0 to 255.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -1861,18 +1892,22 @@ def color_space_conversion(
         ValueError: A value is out of range, or an input is not suitable.
 
     Example:
-        >>> image = np.zeros((48, 64, 3), np.uint8)
-        >>> result = fn.color_space_conversion(image, image_type="rgb", output_type="gray")
+        >>> fn.color_space_conversion(np.uint8([[[200, 100, 50]]]), image_type="RGB", output_type="HSV").tolist()
+        [[[10, 191, 200]]]
     """
     ...
 
 @overload
 def color_space_conversion(
-    input: Data,
+    image: Data,
+    chroma: Data = ...,
+    second_chroma: Data = ...,
     /,
     *,
     image_type: int | Color,
     output_type: int | Color,
+    color_spec: str = 'BT.601',
+    range: str = 'limited',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -3954,7 +3989,7 @@ def find_homography(
 
     Example:
         >>> source = np.float32([[0, 0], [10, 0], [10, 10], [0, 10]])
-        >>> fn.find_homography(source, source * 2 + 3).numpy().round(3).tolist()
+        >>> fn.find_homography(source, source * 2 + 3).round(3).tolist()
         [[2.0, 0.0, 3.0], [0.0, 2.0, 3.0], [0.0, 0.0, 1.0]]
     """
     ...
@@ -6455,7 +6490,7 @@ def nms(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Keeps the boxes with the highest scores and drops others that overlap them (non-maximum suppression).
+    """Keeps the boxes of the highest scores and drops those that overlap them (non-maximum suppression).
 
     Inputs: float32 boxes, (N, 4); float32 scores, (N), or (N, C) with a score for each of C
     classes; optionally integer labels, (N). Boxes in the order of their scores, of equal scores
@@ -8189,6 +8224,7 @@ def remap(
     border_mode: str = 'constant',
     fill_value: float = 0.0,
     normalized: bool = False,
+    relative: bool = False,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -8219,6 +8255,8 @@ def remap(
         fill_value (float, default 0.0): The value of a "constant" border.
         normalized (bool, default False): Maps go from -1 to 1: from the first to the last
             corner or, with pixel_origin "center", from the first to the last pixel center.
+        relative (bool, default False): Maps are distances: output (x, y) is the input at (x +
+            mapx(x, y), y + mapy(x, y)). With normalized, 1 is half of the image's extent.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -8259,6 +8297,7 @@ def remap(
     border_mode: str = 'constant',
     fill_value: float = 0.0,
     normalized: bool = False,
+    relative: bool = False,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -10608,7 +10647,8 @@ def warp_affine(
     """Transforms images and volumes by an affine map.
 
     Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its
-    center at k + 0.5. Layouts: any with H and W, with D for a volume; the output keeps the
+    center at k + 0.5. For cubic interpolation and other borders call `warp_perspective` with
+    the third row 0, 0, 1. Layouts: any with H and W, with D for a volume; the output keeps the
     layout. Types: all.
 
     Computes in float64: the position where each run of 64 pixels begins, because float32 has

@@ -20,6 +20,8 @@ class Calls:
         self.arguments = building.stacked_once(op, arguments) if in_pipeline else dict(arguments)
         self.takes = {a["name"] for a in schema["args"]}
         self.required = {a["name"] for a in schema["args"] if a["required"]}
+        # A mask's own fill takes the place of a color that is there by default.
+        self.colored = {a["name"] for a in schema["args"] if a["name"] in FILLS and a["default"] not in (None, 0.0, [0.0])}
         self.outputs = schema["outputs"]
         # Without a cast the moves of a mask that follow one another form one stage.
         has_type = any(a["default"] is not None for a in schema["args"] if a["name"] == "dtype")
@@ -83,5 +85,6 @@ class Calls:
         given = {k: v for k, v in self.arguments.items() if k not in OF_PIXELS and k != "name"}
         given |= {k: 0 for k in INTERPOLATIONS if k in self.takes}
         given |= {k: v for k, v in {"antialias": False, "output_layout": ""}.items() if k in self.takes}
-        fills = lambda k: k in self.takes if self.in_a_field else self.arguments.get(k) is not None  # noqa: E731
+        own = self.takes if self.in_a_field else self.colored
+        fills = lambda k: k in own or self.arguments.get(k) is not None  # noqa: E731
         return given | {k: kind.fill for k in FILLS if fills(k)}

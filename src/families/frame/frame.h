@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of cameras and videos (luma, and chroma with fewer samples) and packed pixels, to colors, gray and each other's
-// formats. An operator gives both sides as planes with pitches (kernels/frame.h); twin.h says what comes out.
+// Frames of cameras and videos (luma, and chroma with fewer samples) and packed pixels, to colors, gray and back. An
+// operator gives both sides as planes with pitches (kernels/frame.h); twin.h says what comes out.
 #pragma once
 #include "base/target.h"
 #include "families/frame/kernels/frame.h"

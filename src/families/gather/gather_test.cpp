@@ -65,21 +65,17 @@ struct ShakenRule {
     return (static_cast<uint64_t>(image) * 7 + static_cast<uint64_t>(y)) * static_cast<uint64_t>(c.width) +
            static_cast<uint64_t>(x);
   }
-  template <class V> static Position<V> drawn_at(int32_t y, int32_t x, uint32_t a, uint32_t b, const Coef&) {
-    return {V(x) + V(a >> 28), V(y) + V(b >> 28), V(0.25), V(-0.25)};
+  template <class V> static Position<V> drawn_at(int32_t y, int32_t x, uint32_t drawn, const Coef&) {
+    return {V(x) + V(drawn >> 28), V(y) + V(drawn & 15), V(0.25), V(-0.25)};
   }
-  static Pixel drawn_pixel(int32_t y, int32_t x, uint32_t a, uint32_t b, const Coef&) {
-    return {x + static_cast<int32_t>(a >> 28), y - static_cast<int32_t>(b >> 20)};
+  static Pixel drawn_pixel(int32_t y, int32_t x, uint32_t drawn, const Coef&) {
+    return {x + static_cast<int32_t>(drawn >> 28), y - static_cast<int32_t>(drawn & 4095)};
   }
   static Pixel pixel(int32_t image, int32_t y, int32_t x, const Coef& c) {
-    const uint64_t i = number(image, y, x, c);
-    const PhiloxBlock b = c.draws.block(i / 2);
-    return drawn_pixel(y, x, b.word[i % 2 * 2], b.word[i % 2 * 2 + 1], c);
+    return drawn_pixel(y, x, c.draws.draw(number(image, y, x, c)), c);
   }
   template <class V> static Position<V> at(int32_t image, int32_t y, int32_t x, const Coef& c) {
-    const uint64_t i = number(image, y, x, c);
-    const PhiloxBlock b = c.draws.block(i / 2);
-    return drawn_at<V>(y, x, b.word[i % 2 * 2], b.word[i % 2 * 2 + 1], c);
+    return drawn_at<V>(y, x, c.draws.draw(number(image, y, x, c)), c);
   }
 };
 struct CrossedRule {

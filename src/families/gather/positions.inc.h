@@ -35,16 +35,14 @@ void find(const PositionLoops& loops, int32_t image, int32_t y, int32_t x, int n
   typename Rule::Coef c;  // a copy: nothing below writes to it
   std::memcpy(&c, loops.coef, sizeof c);
   if constexpr (kDraws<Rule>) {
-    DrawnPairs pairs;
-    draw_pairs(c.draws, Rule::number(image, y, x, c), n, pairs);
-    const uint32_t *by_x = pairs.first(), *by_y = pairs.second();
+    DrawnNumbers numbers;
+    draw_numbers(c.draws, Rule::number(image, y, x, c), n, numbers);
+    const uint32_t* drawn = numbers.first();
     if constexpr (nearest_pixel && kGivesPixels<Rule>)
-      put_pixels(n, to, [&](int i) __attribute__((always_inline)) {
-        return Rule::drawn_pixel(y, x + i, by_x[i], by_y[i], c);
-      });
+      put_pixels(n, to, [&](int i) __attribute__((always_inline)) { return Rule::drawn_pixel(y, x + i, drawn[i], c); });
     else
       put_positions<V, nearest_pixel>(n, to, [&](int i) __attribute__((always_inline)) {
-        return Rule::template drawn_at<V>(y, x + i, by_x[i], by_y[i], c);
+        return Rule::template drawn_at<V>(y, x + i, drawn[i], c);
       });
   } else if constexpr (kHasColumns<Rule>) {
     const V* columns = static_cast<const V*>(loops.columns.get()) + x;

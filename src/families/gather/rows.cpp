@@ -69,18 +69,16 @@ bool finds_in_float64(DType dtype, Filter filter) {
   return filter != kNearest && dispatch(dtype, [&]<class T>(TypeTag<T>) { return std::is_same_v<Number<T>, double>; });
 }
 
-void draw_pairs(const RandomStream& stream, uint64_t first, int n, DrawnPairs& to) {
-  to.skipped = static_cast<int>(first & 1);
-  const int blocks = (n + to.skipped + 1) / 2;
+void draw_numbers(const RandomStream& stream, uint64_t first, int n, DrawnNumbers& to) {
+  to.skipped = static_cast<int>(first & 3);
+  const int blocks = (n + to.skipped + 3) / 4;
   for (int done = 0; done < blocks; done += static_cast<int>(kStreamsTogether)) {
     const int count = std::min(blocks - done, static_cast<int>(kStreamsTogether));
     PhiloxColumns words;
-    philox_run(stream, first / 2 + static_cast<uint64_t>(done), static_cast<size_t>(count), words);
-    uint32_t *a = to.of[0] + 2 * done, *b = to.of[1] + 2 * done;
-    for (int i = 0; i < count; ++i) {
-      a[2 * i] = words.word[0][i], a[2 * i + 1] = words.word[2][i];
-      b[2 * i] = words.word[1][i], b[2 * i + 1] = words.word[3][i];
-    }
+    philox_run(stream, first / 4 + static_cast<uint64_t>(done), static_cast<size_t>(count), words);
+    uint32_t* all = to.all + 4 * done;
+    for (int i = 0; i < count; ++i)
+      for (int k = 0; k < 4; ++k) all[4 * i + k] = words.word[k][i];
   }
 }
 

@@ -22,22 +22,21 @@ template <class V> struct Positions {
   alignas(64) V weight[2][kBlock + kSpare];
 };
 
-// Rules whose positions need random numbers: `drawn_at(y, x, a, b, coef)`, where a and b are the two of output number
-// `number(image, y, x, coef)` of the stream coef.draws. A block has those of two outputs.
+// Rules whose positions need a random number: `drawn_at(y, x, drawn, coef)`, where `drawn` is that with the number
+// `number(image, y, x, coef)` of the stream coef.draws.
 template <class Rule> constexpr bool kDraws = requires { &Rule::template drawn_at<float>; };
 // One that gives pixels has `drawn_pixel` too.
 // Rules whose positions are made of a number for each row and one for each column: `crossing(y, x, row(y, coef),
 // column(x, coef))`. Those of columns are found once for all rows. One that gives pixels has `crossing_pixel` too.
 template <class Rule> constexpr bool kHasColumns = requires { &Rule::template crossing<float>; };
 
-// The random numbers of consecutive outputs.
-struct DrawnPairs {
-  int skipped = 0;  // 1: the block of the first output serves the output before it too
-  alignas(64) uint32_t of[2][kBlock + 2 * kSpare];
-  const uint32_t* first() const { return of[0] + skipped; }
-  const uint32_t* second() const { return of[1] + skipped; }
+// The random numbers of consecutive outputs. Four are made together, so there may be some before the first.
+struct DrawnNumbers {
+  int skipped = 0;
+  alignas(64) uint32_t all[kBlock + 2 * kSpare];
+  const uint32_t* first() const { return all + skipped; }
 };
-void draw_pairs(const RandomStream& stream, uint64_t first, int n, DrawnPairs& to);
+void draw_numbers(const RandomStream& stream, uint64_t first, int n, DrawnNumbers& to);
 
 // How an operator finds n <= kBlock positions, from output x of row y on.
 struct PositionLoops {

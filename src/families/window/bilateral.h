@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bilateral means: each pixel becomes the mean of its neighbors in a circle, which count by a Gaussian of their distance
+// Bilateral means: each pixel becomes the mean of its neighbors in a circle. They count by a Gaussian of their distance
 // times a Gaussian of how much a guide differs there from the center, summed over the guide's channels. The guide may
 // be the image. Images and guides have one or three channels, and a type that has_stencils().
 #pragma once

@@ -6,8 +6,8 @@
 
 namespace penstock {
 
-// On a GPU: weighted sums along an axis of `extent` elements, `inner` apart; the border repeats the edge. All weights of
-// a plain sum are 1: in float32 it is exact.
+// On a GPU: weighted sums along an axis of `extent` elements, `inner` apart; the border repeats the edge. The weights
+// of a plain sum are 1: in float32 it is exact.
 struct SlideRule {
   PENSTOCK_PIXEL(
       struct Coef {

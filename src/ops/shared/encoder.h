@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the encoders of images share. A file's size is known when the file is there: so the batch is encoded before its
-// shapes are asked for, by all threads that are idle.
+// What the encoders of images share. A file's size is known when the file is there: so batch_state() encodes the batch,
+// with all threads that are idle, and shapes() and run() take the results.
 #pragma once
 #include <cstring>
 #include <exception>

@@ -2,7 +2,9 @@
 #include "ops/shared/extreme_places.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
+#include <vector>
 
 #include "base/half.h"
 #include "base/target.h"
@@ -12,7 +14,8 @@ namespace penstock {
 namespace {
 
 constexpr int kApart = 64;
-constexpr int64_t kPart = 16384;  // elements whose extremes are known before one of them is looked for
+constexpr int64_t kSearched = 512;  // elements that are looked at together
+constexpr int64_t kPart = 16384;    // elements whose extremes are known before one of them is looked for
 
 #define PENSTOCK_LOOPS extreme_loops
 #define PENSTOCK_LOOPS_TEXT "ops/shared/extreme_places.inc.h"

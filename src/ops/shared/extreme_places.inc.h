@@ -12,21 +12,27 @@ template <class T> void extremes(const T* in, int64_t n, T& least, T& most) {
       low[k] = v < low[k] ? v : low[k];
       high[k] = high[k] < v ? v : high[k];
     }
-  for (int k = 0; k < kApart; ++k) {
-    least = low[k] < least ? low[k] : least;
-    most = most < high[k] ? high[k] : most;
+  T lowest = low[0], highest = high[0];  // not through references: each store would wait for the one before it
+  for (int k = 1; k < kApart; ++k) {
+    lowest = low[k] < lowest ? low[k] : lowest;
+    highest = highest < high[k] ? high[k] : highest;
   }
+  least = lowest, most = highest;
 }
-// Whether one of kApart elements is the value.
+// Whether one of kSearched elements is the value.
 template <class T> bool has(const T* in, T value) {
-  T found = 0;
-  for (int k = 0; k < kApart; ++k) found = in[k] == value ? T(1) : found;
-  return found != 0;
+  T found[kApart] = {};
+  for (int64_t i = 0; i < kSearched; i += kApart)
+    for (int k = 0; k < kApart; ++k) found[k] = in[i + k] == value ? T(1) : found[k];
+  uint64_t words[sizeof found / sizeof(uint64_t)], any = 0;
+  std::memcpy(words, found, sizeof found);
+  for (const uint64_t word : words) any |= word;
+  return any != 0;
 }
 // The first of n elements that is the value; n: none.
 template <class T> int64_t first_of(const T* in, int64_t n, T value) {
   int64_t i = 0;
-  while (i + kApart <= n && !has(in + i, value)) i += kApart;
+  while (i + kSearched <= n && !has(in + i, value)) i += kSearched;
   while (i < n && !(in[i] == value)) ++i;
   return i;
 }

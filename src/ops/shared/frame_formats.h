@@ -37,7 +37,7 @@ inline int64_t rows_of(ColorFormat f, int64_t height) {
 }
 // The address of the sample, or of each plane.
 frame::Side frame_side(ColorFormat f, std::array<const void*, 3> planes, int count, PixelExtents e, size_t element);
-// Of the luma and chroma of `f`.
+// What luma and chroma of `f` are, as numbers.
 frame::Matrix frame_matrix(const ColorArguments& a, ColorFormat f);
 
 }  // namespace penstock

@@ -28,7 +28,7 @@ struct Morphology : ImageOperator {
   std::string border_mode = "constant";
 
   void ready() override { border_ = image_border("border_mode", border_mode); }
-  // `apart`: the result is not the only one of the operator. Then its kernel must have memory for the mask; a map in its
+  // `apart`: the operator has other steps. Then a kernel must have memory for the mask: a map in its
   // place would run after all kernels.
   template <class Rule>
   void fold(const SampleContext& s, const View& in, const View& out, SampleWork& to, bool apart = false) const {
