@@ -87,7 +87,7 @@ struct Iteration final : Job {
   std::vector<LeftOut> left_out;          // samples that the error policy skipped or replaced
   std::atomic<bool> no_memory{false};     // the iteration ends because there was no memory even for an error
   std::shared_ptr<StepState> step_state;  // of the current step
-  int done_step = -1;                     // without threads: it has ended, and nobody has let go of its values
+  int done_step = -1;                     // without threads: it has ended, and nobody has released its values
   std::shared_ptr<StepLog> log;           // where the pipeline logs steps
   std::weak_ptr<void> slot;               // token of the output memory, guarded by error_mutex
 };
