@@ -23,7 +23,7 @@ CONDITIONS = (
     "fn.random.coin_flip()",
 )
 COUNTS = ("k & 3", "2", "k % 4, 0, -1", "1, k & 7, 2")
-# Outside of loops alone: which samples a variable has.
+# Outside loops alone: which samples a variable has.
 CHANGES = (
     "{v} = fn.filter({v}, keep={c}, min_batch=0)",
     "{v} = fn.filter({v}, keep=k % 4)",
@@ -126,7 +126,7 @@ def program_of(seed, fails=False):
 
 
 def write_files(folder, count=9, bad=()):
-    """Vectors and pictures of unlike shapes; `bad` numbers are no files of arrays."""
+    """Vectors and pictures of unlike shapes; `bad` numbers are not files of arrays."""
     rng = np.random.default_rng(7)
     for i in range(count):
         np.save(folder / f"x{i}.npy", (rng.integers(-4, 5, 4 + i % 3) / 4).astype(np.float32))

@@ -308,7 +308,30 @@ def flattened(k, tiles):
     return rows, k, rows[0] + fn.random.uniform(range=[0, 1])
 
 
-@pytest.mark.parametrize("body", [filtered, filtered_twice, left_out, expanded, expanded_twice, flattened])
+def a_draw_of_filtered_samples(k, tiles):
+    k = fn.filter(k, keep=k % 3 != 1)
+    r = fn.random.uniform(range=[0, 1])
+    return r, k + r
+
+
+def outputs_that_nothing_uses(k, tiles):
+    k = fn.expand(fn.filter(k, keep=k % 3 != 1), k=2)
+    return fn.random.uniform(range=[0, 1]), fn.random.uniform(range=[0, 1]) * 2.0, types.Constant(np.int32(7)), k
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        filtered,
+        filtered_twice,
+        left_out,
+        expanded,
+        expanded_twice,
+        flattened,
+        outputs_that_nothing_uses,
+        a_draw_of_filtered_samples,
+    ],
+)
 def test_batches_that_change(body):
     both(lambda: body(*numbers()), 3)
 

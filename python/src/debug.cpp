@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SteppingGraph for debug=True (penstock/debugging), and one operator with the random numbers of a pipeline's node, for the
-// log of steps (penstock/pipeline/step_log.py).
+// SteppingGraph for debug=True (penstock/debugging), and one operator with the random numbers of a pipeline's node, for
+// the log of steps (penstock/pipeline/step_log.py).
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
@@ -69,8 +69,9 @@ nb::list list_of(const std::vector<SampleOrigin>& origins) {
   return list;
 }
 
-// values: [(NodeRef, Batch)]. function: that of a python_function or numba_function node, or None. Gives (batches, which
-// sample each one was made of, origins); the last two are of nodes that change samples. None: a filter leaves too few.
+// values: [(NodeRef, Batch)]. function: that of a python_function or numba_function node, or None. Gives (batches,
+// which sample each one was made of, origins); the last two are of nodes that change samples. None: a filter leaves too
+// few.
 nb::object run_node(SteppingGraph& s, const Graph& graph, int node, nb::list values, nb::list origins,
                     std::vector<int> places, uint64_t trips_key, bool in_body, nb::object function) {
   SteppedInputs in;

@@ -89,7 +89,7 @@ struct Iteration final : Job {
   std::unique_ptr<LatePart> late;         // where samples may come late: which part of the work it is
   std::atomic<bool> no_memory{false};     // the iteration ends because there was no memory even for an error
   std::shared_ptr<StepState> step_state;  // of the current step
-  int done_step = -1;                     // without threads: it has ended, and nobody has let go of its values
+  int done_step = -1;                     // without threads: it has ended, and nobody has released its values
   std::shared_ptr<StepLog> log;           // where the pipeline logs steps
   std::weak_ptr<void> slot;               // token of the output memory, guarded by error_mutex
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that runs while it grows (debug=True): each node runs when it is added, by the steps that a pipeline has for it,
-// on values and samples that the caller names. Which samples those are, conditions and loops are the caller's.
+// A graph that runs while it grows (debug=True): each node runs when it is added, by the steps that a pipeline has for
+// it, on values and samples that the caller names. Which samples those are, conditions and loops are the caller's.
 #pragma once
 #include <map>
 #include <memory>
@@ -22,7 +22,7 @@ struct SteppedInputs {
 
 struct SteppedOutputs {
   std::vector<Batch> batches;
-  // Of a node that changes samples: from which of its samples each one was made, and the new ones.
+  // Where the node changes samples: from which of its samples each one was made, and the new ones.
   std::vector<int> from;
   std::vector<SampleOrigin> origin;
   bool left_out = false;  // a filter leaves the batch out
@@ -30,7 +30,7 @@ struct SteppedOutputs {
 
 class SteppingGraph {
  public:
-  // Of a pipeline: its limits, its device, its size of batches.
+  // The options are a pipeline's: its limits, its device, its size of batches.
   explicit SteppingGraph(PipelineOptions options);
   ~SteppingGraph();
   SteppingGraph(const SteppingGraph&) = delete;

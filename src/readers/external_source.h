@@ -32,7 +32,7 @@ class ExternalFeed {
   virtual bool ready() { return false; }
   // Whether a next() waits for data from feed(). False if another thread may provide it.
   virtual bool starves() { return false; }
-  // Whether next(), on the thread that feeds, would wait for ever.
+  // Whether next(), on the thread that feeds, would wait forever.
   virtual bool is_empty() { return false; }
   virtual bool fed_by_others() const { return false; }  // feed() may be called while run() waits for a batch
   // feed_input(): one batch per output of the node. Returns the number of iterations that it provides.

@@ -114,7 +114,8 @@ class DebugGraph(Bodies):
             active, around = self.open.get(ref.node, (None, []))
             loops, self.loops = self.loops, around
             own = self.samples if active is None else active
-            self._compute(ref.node, samples if made and ref.node in self.open else own)
+            bound = ref.node in self.open and samples and (made or not self.stack)
+            self._compute(ref.node, samples if bound else own)
             self.loops = loops
         value = self.values[key]
         if made and self._fits_all(ref.node) and not set(samples) <= set(value.samples):
@@ -150,6 +151,14 @@ class DebugGraph(Bodies):
         if self.real.on_gpu(ref):
             return batch if batch.device_type == "gpu" else batch.gpu(self.run.gpu)
         return batch.cpu() if batch.device_type == "gpu" else batch
+
+    def outputs(self, nodes):
+        """The batches of the outputs, and the samples of the first one. Outputs that no node has used are of the samples of the
+        first one that is bound to some."""
+        bound = [n.node not in self.waiting and not self._fits_all(n.node) for n in nodes]
+        shared = self._samples_of([n for n, own in zip(nodes, bound) if own][:1])
+        samples = [self._samples_of([n]) if own else shared for n, own in zip(nodes, bound)]
+        return tuple(self.get(n, s) for n, s in zip(nodes, samples)), samples[0]
 
     def evaluate(self, index):
         self._begin_batch()

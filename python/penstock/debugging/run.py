@@ -135,7 +135,7 @@ class DebugRun:
             if not nodes:
                 raise ValueError("the pipeline has no outputs")
             made.real.set_outputs(nodes, self.given["mixed_outputs"])
-            batches = tuple(made.get(n) for n in nodes)
+            batches, samples = made.outputs(nodes)
         finally:
             definition.built = True
             graph.pop()
@@ -144,7 +144,6 @@ class DebugRun:
         self.count += len(batches[0])
         if self.given["debug"] == "times":
             print(self._table(self.now), file=sys.stderr)
-        samples = made._samples_of(nodes[:1])
         return batches, [(*made.origins[s][:2], -1) for s in samples], self.consumed or (len(made.samples), 1, False)
 
     def begin(self):

@@ -47,7 +47,7 @@ class StepRunner {
   virtual bool ready() const { return rules.runs_here; }  // to be run by the thread that waits, at once
   // Waits for data that nobody brings. alone: or would wait, were it prepared by the thread that brings data.
   virtual bool starves(bool /*alone*/) const { return false; }
-  virtual size_t bytes_in_use() const { return 0; }       // of a GPU, in libraries
+  virtual size_t bytes_in_use() const { return 0; }  // of a GPU, in libraries
 
   void add_error(Iteration& it, int sample, Error e) const;
 
