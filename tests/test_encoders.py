@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import penstock
-from penstock import Pipeline, fn
+from penstock import Function, Pipeline, fn, pipeline_def
 
 EXTENTS = [1, 2, 7, 8, 15, 16, 17, 33, 64, 131]
 
@@ -117,7 +117,18 @@ def test_a_pipeline_gives_what_a_call_gives():
             np.testing.assert_array_equal(np.asarray(file), fn.encoders.jpeg(x, quality=int(quality)))
 
 
-def test_one_bad_sample_is_named_and_the_others_go_on():
+def test_a_function_gives_what_a_call_gives():
+    @pipeline_def(batch_size=2, num_threads=1)
+    def program():
+        return fn.encoders.png(fn.flip(fn.external_source(name="x", layout="HWC")))
+
+    xs = [np.random.default_rng(k).integers(0, 256, (20 + k, 30, 3), np.uint8) for k in range(2)]
+    files = Function(program())(x=xs)
+    for file, x in zip(files[0] if isinstance(files, tuple) else files, xs, strict=True):
+        np.testing.assert_array_equal(read(file), x[:, ::-1])
+
+
+def test_a_bad_sample_is_named():
     good, bad = np.zeros((20, 30, 3), np.uint8), np.zeros((20, 30, 2), np.uint8)
     with pytest.raises(ValueError, match=r"JPEG has 1 or 3 channels of uint8, got 2 .*\(sample 1\)"):
         fn.encoders.jpeg([good, bad, good])

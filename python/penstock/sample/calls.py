@@ -21,7 +21,9 @@ class Calls:
         self.takes = {a["name"] for a in schema["args"]}
         self.required = {a["name"] for a in schema["args"] if a["required"]}
         # A mask's own fill takes the place of a color that is there by default.
-        self.colored = {a["name"] for a in schema["args"] if a["name"] in FILLS and a["default"] not in (None, 0.0, [0.0])}
+        self.colored = {
+            a["name"] for a in schema["args"] if a["name"] in FILLS and a["default"] not in (None, 0.0, [0.0])
+        }
         self.outputs = schema["outputs"]
         # Without a cast the moves of a mask that follow one another form one stage.
         has_type = any(a["default"] is not None for a in schema["args"] if a["name"] == "dtype")
