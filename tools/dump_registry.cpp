@@ -27,7 +27,7 @@ ordered_json to_json(const penstock::Value& v) {
 // "'linear'" for the numbers of interp_type and its kin.
 std::vector<std::string> names_of_numbers(penstock::ArgInfo a) {
   std::vector<std::string> names;
-  for (int64_t k = 0; k < 8 && a.type == penstock::ArgType::integer; ++k) {
+  for (int64_t k = 0; k < 32 && a.type == penstock::ArgType::integer; ++k) {
     a.default_value = k;
     if (const std::string text = penstock::default_text(a); text.starts_with('\'')) names.push_back(text);
   }

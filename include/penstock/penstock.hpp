@@ -67,6 +67,37 @@ struct Interpolation {
 struct ImageType {
   enum : int64_t { rgb = 0, bgr = 1, gray = 2, ycbcr = 3, any_data = 4 };
 };
+// The same of color_space_conversion.
+struct ColorFormat {
+  enum : int64_t {
+    rgb,
+    bgr,
+    gray,
+    ycbcr,
+    rgba = 5,
+    bgra,
+    hsv,
+    hsv_full,
+    hls,
+    hls_full,
+    lab,
+    luv,
+    xyz,
+    ycrcb,
+    yuv,
+    nv12,
+    nv21,
+    i420,
+    yv12,
+    yuyv,
+    uyvy,
+    yvyu,
+    nv16,
+    nv24,
+    bgr565,
+    bgr555
+  };
+};
 
 template <class T> constexpr DType dtype_of = DType::none;
 template <> inline constexpr DType dtype_of<uint8_t> = DType::uint8;
