@@ -380,7 +380,9 @@ TEST(GpuStage, ArgumentsOnTheDevice) {
   int cases = 0;
   for (const OpInfo* info : all_ops()) {
     if (info->make()->folded().bytes == 0) continue;
+    const bool narrow = info->name == "threshold";  // takes what float32 holds, and needs its first argument
     for (DType t : {DType::uint8, DType::int16, DType::float16, DType::float32, DType::int32}) {
+      if (narrow && t == DType::int32) continue;
       const Batch in = random_batch(t, kShapes, "HWC", 8);
       std::vector<Batch> values;
       for (size_t k = 0; k < info->gpu_arguments.size(); ++k)
@@ -389,7 +391,9 @@ TEST(GpuStage, ArgumentsOnTheDevice) {
       OpCall all{info->name, {}, {}, true};
       for (size_t k = 0; k < values.size(); ++k) {
         all.each.push_back({info->gpu_arguments[k], &values[k]});
-        expect_equal({{info->name, {}, {all.each.back()}, true}}, {in});
+        OpCall one{info->name, {}, {all.each.back()}, true};
+        if (narrow && k > 0) one.each.push_back(all.each.front());
+        expect_equal({one}, {in});
         ++cases;
       }
       expect_equal({all}, {in});
