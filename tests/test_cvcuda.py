@@ -134,6 +134,20 @@ CALLS = {
 }
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int32])
+def test_rounding_limits_or_wraps(dtype):
+    array = (RNG.random((2, 5, 6, 3)).astype(np.float32) - 0.5) * 1000
+    for mode, whole in (
+        (cvcuda.Round.NEAREST_WRAP, np.rint(array * 2)),
+        (cvcuda.Round.TRUNCATE_WRAP, np.trunc(array * 2)),
+    ):
+        whole = whole.astype(np.int64)
+        expected = (np.maximum(whole, 0) if np.dtype(dtype).kind == "u" else whole).astype(dtype)
+        np.testing.assert_array_equal(cvcuda.convertto(tensor(array), dtype, 2.0, round=mode).cpu(), expected)
+        plain = cvcuda.convertto(tensor(np.int16(whole)), dtype, round=mode)
+        np.testing.assert_array_equal(plain.cpu(), expected)
+
+
 def resized(x, height, width):
     return tuple({"H": height, "W": width}.get(letter, n) for letter, n in zip(x.layout, x.shape))
 

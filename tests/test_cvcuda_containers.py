@@ -179,7 +179,7 @@ def test_wrong_calls_say_what_is_wrong():
         (lambda: cvcuda.flip_into(cvcuda.Tensor((9, 5, 3), np.uint8, "HWC"), tensor, 1), "has the shape"),
         (lambda: cvcuda.customcrop(tensor, cvcuda.RectI(3, 3, 9, 9)), "is not inside an image of 4 x 5"),
         (lambda: cvcuda.cvtcolor(tensor, cvcuda.ColorConversion.RGBA2mRGBA), "RGBA2mRGBA is not there"),
-        (lambda: cvcuda.convertto(tensor, np.int8, 2.0, round=cvcuda.Round.NEAREST_WRAP), "NEAREST_WRAP is not there"),
+        (lambda: cvcuda.convertto(tensor, np.int64, 2.0, round=cvcuda.Round.NEAREST_WRAP), "up to 32 bits"),
         (lambda: cvcuda.stack([tensor, cvcuda.as_tensor(pixels(3, 5, 3), "HWC")]), "differ in their shapes"),
         (lambda: cvcuda.resize(cvcuda.ImageBatchVarShape(2), []), "the batch is empty"),
         (lambda: cvcuda.warp_affine(tensor, np.eye(3), 1), "xform has 6 numbers"),

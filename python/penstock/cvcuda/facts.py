@@ -18,7 +18,6 @@ DIFFERENT = {
     "gaussiannoise": "Penstock's random numbers",
     "erase": "Penstock's random numbers",
     "remap": "a constant border has one value for all channels",
-    "convertto": "NEAREST_WRAP and TRUNCATE_WRAP are refused",
     "histogram": "images of one channel",
     "gamma_contrast": "integers are rounded to the nearest",
     "advcvtcolor": "BT601, BT709 and BT2020 mean the limited range, BT601_ER and so on the full one, also for YUV",

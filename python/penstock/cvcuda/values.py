@@ -20,12 +20,24 @@ def both(signature):
 
 def rounded(call, x, dtype):
     """The last step: numbers as another type."""
-    mode = Round(call.round)
-    if mode in (Round.NEAREST_WRAP, Round.TRUNCATE_WRAP):
-        call.refuse(f"{mode.name} is not there; NEAREST and TRUNCATE limit values to the range of the type")
-    if mode == Round.TRUNCATE and np.dtype(dtype).kind != "f":
+    mode, dtype = Round(call.round), np.dtype(dtype)
+    if dtype.kind == "f":
+        return Step(fn.cast, x, dtype=str(dtype))
+    if mode in (Round.TRUNCATE, Round.TRUNCATE_WRAP) and type_of(x).kind == "f":
         x = call.step(fn.where, x < 0.0, value_math.ceil(x), value_math.floor(x))
-    return Step(fn.cast, x, dtype=str(np.dtype(dtype)))
+    if mode in (Round.NEAREST_WRAP, Round.TRUNCATE_WRAP):
+        x = _wrapped(call, x, dtype)
+    return Step(fn.cast, x, dtype=str(dtype))
+
+
+def _wrapped(call, x, dtype):
+    """Numbers modulo the range of a type; for types without a sign, what is below 0 is 0."""
+    if dtype.itemsize > 4:
+        call.refuse(f"{Round(call.round).name} is for types of up to 32 bits, not for {dtype}")
+    whole, span = call.step(fn.cast, x, dtype="int64"), np.int64(1) << (8 * dtype.itemsize)
+    if dtype.kind == "u":
+        return call.step(fn.where, whole < 0, np.int64(0), whole) & (span - 1)
+    return ((whole + span // 2) & (span - 1)) - span // 2
 
 
 def own_type(call):
@@ -42,23 +54,16 @@ def largest(dtype):
 def convertto(call):
     """Multiplies values, adds an offset, and gives them another type."""
     dtype = call.want.dtype if call.want is not None else scalar_of(Type(call.dtype))[0]
-    scale, offset = float(call.scale), float(call.offset)
-    if scale == 1 and offset == 0 and (call.round == Round.NEAREST or type_of(call.x).kind != "f"):
-        return rounded(_Plain(call), call.x, dtype)
+    scale, offset, own = float(call.scale), float(call.offset), type_of(call.x)
+    if scale == 1 and offset == 0:
+        return rounded(call, call.x, dtype)
     if call.round == Round.NEAREST:
         shift = offset / largest(dtype)
         given = {"brightness": scale, "brightness_shift": shift, "contrast_center": 0.0}
         if np.float32(shift) * np.float32(largest(dtype)) == np.float32(offset):
             return Step(fn.brightness_contrast, call.x, dtype=str(dtype), **given)
-    wide = "float64" if type_of(call.x).itemsize > 2 and type_of(call.x).kind != "f" else "float32"
+    wide = "float64" if own.itemsize > (4 if own.kind == "f" else 2) else "float32"
     return rounded(call, call.step(fn.cast, call.x, dtype=wide) * scale + offset, dtype)
-
-
-class _Plain:
-    """A call whose rounding has no effect."""
-
-    def __init__(self, call):
-        self.round, self.step, self.refuse = Round.NEAREST, call.step, call.refuse
 
 
 def _given(call, name, default):
