@@ -245,3 +245,9 @@ def test_a_source_that_nobody_has_fed(monkeypatch):
     executor.schedule()
     with pytest.raises(ValueError, match="nothing was fed to 'x'"):
         executor.outputs()
+
+
+def test_a_setting_that_does_not_exist_is_an_error(monkeypatch):
+    monkeypatch.setenv("PENSTOCK_EXEC", "steping")
+    with pytest.raises(ValueError, match="PENSTOCK_EXEC is 'steping'.*did you mean 'stepping'"):
+        pipeline_def(lambda: fn.random.uniform(range=[0, 1]))(batch_size=1, num_threads=1).run()

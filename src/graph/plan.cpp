@@ -11,6 +11,9 @@ namespace penstock {
 PlanOptions plan_options_from_environment() {
   PlanOptions o;
   const std::string_view exec = Setting("PENSTOCK_EXEC").text();
+  if (!exec.empty() && exec != "simple" && exec != "stepping" && exec != "stepping-fused")
+    bad_argument("PENSTOCK_EXEC is '{}'; it can be simple, stepping or stepping-fused{}", exec,
+                 did_you_mean(std::string(exec), {"simple", "stepping", "stepping-fused"}));
   if (exec == "simple" || exec == "stepping") o.fuse = o.push_down = false;
   if (Setting("PENSTOCK_PUSH_DOWN").text() == "0") o.push_down = false;
   return o;
