@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-IterationQueue::IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads)
-    : scheduler(runner, threads),
+IterationQueue::IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads, int working)
+    : scheduler(runner, threads, working),
       runner_(runner),
       graph_(graph),
       plan_(plan),

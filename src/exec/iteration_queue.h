@@ -10,7 +10,7 @@ namespace penstock {
 
 class IterationQueue {
  public:
-  IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads);
+  IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads, int working);
 
   // soon: this thread calls take() next, and may do then what another one had to be woken for. Nothing happens where
   // there are as many as `most`. False: batches were listed, and all of them are in flight or taken; or, where samples
