@@ -53,9 +53,9 @@ void Executor::open() {
   runner_.workers.resize(static_cast<size_t>(options.threads_made()) + 1);
   indexes_.open(context_, runner_.workers);
   if (options.late == Late::swap) {
-    late_ = std::make_unique<LateSamples>(context_, delivered_);
-    runner_.late = iterations.late = late_.get();
-    outputs.deliveries.late = &delivered_;
+    late_ = std::make_unique<LateSamples>(context_);
+    context_.late = iterations.late = late_.get();
+    outputs.deliveries.late = &late_->delivered;
   }
   runner_.admission.refills = outputs.refill() > 0 || late_;
   runner_.begin(iterations.scheduler);

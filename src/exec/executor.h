@@ -34,11 +34,11 @@ class Executor {
   OutputMemory memory_{options, [this] { iterations.scheduler.look_again(); }};
   StepContext context_{graph, plan, options, statistics, sources, callbacks, memory_, engines};
   IterationRunner runner_{context_, pool_};
-  DeliveredSamples delivered_;         // where samples may come late
-  std::unique_ptr<LateSamples> late_;  // likewise
+  std::unique_ptr<LateSamples> late_;  // where samples may come late
 
  public:
-  IterationQueue iterations{runner_, graph, plan, options.threads_made(), options.stepping};
+  IterationQueue iterations{runner_, graph, plan, options.threads_made(),
+                            options.late == Late::swap ? options.threads : 0};
   OutputQueue outputs{plan, options, sources, statistics, iterations};
 
  private:

@@ -8,9 +8,8 @@
 
 namespace penstock {
 
-IterationQueue::IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads,
-                               bool stepping)
-    : scheduler(runner, stepping ? 0 : threads),
+IterationQueue::IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads, int working)
+    : scheduler(runner, threads, working),
       runner_(runner),
       graph_(graph),
       plan_(plan),

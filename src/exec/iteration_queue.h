@@ -10,7 +10,7 @@ namespace penstock {
 
 class IterationQueue {
  public:
-  IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads, bool stepping);
+  IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads, int working);
 
   std::shared_ptr<Iteration> make() const;  // without values, which nobody has begun
   // soon: this thread calls take() next, and may do then what another one had to be woken for. Nothing happens where

@@ -27,6 +27,17 @@ void set_step(Job& job, size_t number, const StepRunner& step) {
   job.lane = step.lane, job.in_order = step.rules.in_order && !job.unordered;
 }
 
+// The step after the current one; the number of steps: there is none.
+size_t next_of(const LateSamples* late, const Iteration& it) {
+  if (!it.late) return it.jump < 0 ? it.step + 1 : static_cast<size_t>(it.jump);
+  return late->next(it, it.jump < 0 ? it.step : static_cast<size_t>(it.jump) - 1);
+}
+
+// With its current step.
+bool ends(const StepContext& c, const Iteration& it) {
+  return has_failed(it) || next_of(c.late, it) == c.plan.steps.size();
+}
+
 bool gathers(const Iteration& it) { return it.late && it.late->gathering; }
 bool brings(const Iteration& it) { return it.late && it.late->kind == LatePart::Kind::bringing; }
 
@@ -40,7 +51,6 @@ void IterationRunner::begin(Scheduler& scheduler) {
   scheduler_ = &scheduler;
   if (scheduler.steps()) return;
   const int threads = context_.options.threads_made();
-  if (late) scheduler.keep_reserve(context_.options.threads);
   for (auto& step : steps_)  // those that wait for the program have threads of their own
     if (step->rules.own_threads > 0) step->lane = scheduler.add_lane();
   for (int i = 0; i < threads; ++i) scheduler.begin_thread(i, kAnyStep);
@@ -55,29 +65,22 @@ void IterationRunner::end_steps() {
 
 const Node* IterationRunner::starving(const Job& job) const {
   if (job.finished || job.prepared || !current(job).starves(scheduler_->steps())) return nullptr;
-  if (late && !brings(static_cast<const Iteration&>(job))) return nullptr;
+  if (context_.late && !brings(static_cast<const Iteration&>(job))) return nullptr;
   return &context_.graph.node(current(job).node.id);
 }
 
 void IterationRunner::begins(Job& job) {
   Iteration& it = of(job);
-  const auto first = it.late ? late->begin(it) : static_cast<size_t>(std::max(0, std::exchange(it.jump, -1)));
+  const auto first = it.late ? context_.late->begin(it) : static_cast<size_t>(std::max(0, std::exchange(it.jump, -1)));
   set_step(job, first, *steps_[first]);
   if (gathers(it)) job.lane = kAnyStep, job.in_order = false;
   if (context_.gpu) of(job).stream = context_.gpu->stream(job.number);
 }
 
-size_t IterationRunner::next_of(const Iteration& it) const {
-  if (!it.late) return it.jump < 0 ? it.step + 1 : static_cast<size_t>(it.jump);
-  return late->next(it, it.jump < 0 ? it.step : static_cast<size_t>(it.jump) - 1);
-}
-
-bool IterationRunner::ends(const Iteration& it) const { return has_failed(it) || next_of(it) == steps_.size(); }
-
 bool IterationRunner::next_step(Job& job) {
   Iteration& it = of(job);
-  if (ends(it)) return false;
-  const size_t next = next_of(it);
+  if (ends(context_, it)) return false;
+  const size_t next = next_of(context_.late, it);
   set_step(job, next, *steps_[next]);
   it.jump = -1;
   if (it.late) it.late->gathering = false;
@@ -106,16 +109,6 @@ void IterationRunner::slept(int64_t ns, bool blocked) {
   blocked ? context_.statistics.blocked(ns) : context_.statistics.idle(ns);
 }
 
-void IterationRunner::prepare_step(Iteration& it, Worker& worker) {
-  StepRunner& step = current(it);
-  if (gathers(it)) return late->gathered().prepare(it);
-  if (brings(it) && !step.rules.brings_samples) return context_.fill_batch(it);
-  use_domain(it, step.step.domain);
-  if (logs_steps) log_step(context_, it, step);
-  const CrewMember member(&scheduler_->crew());
-  step.prepare(it, worker);
-}
-
 void IterationRunner::prepare_or_fail(Iteration& it, int thread) {
   StepRunner& step = current(it);
   const int64_t begin = clock_ns();
@@ -123,7 +116,16 @@ void IterationRunner::prepare_or_fail(Iteration& it, int thread) {
   it.items = 0;
   it.together = 1;
   try {
-    prepare_step(it, workers[static_cast<size_t>(thread)]);
+    if (gathers(it)) {
+      context_.late->gathered().prepare(it);
+    } else if (brings(it) && !step.rules.brings_samples) {
+      context_.fill_batch(it);
+    } else {
+      use_domain(it, step.step.domain);
+      if (logs_steps) log_step(context_, it, step);
+      const CrewMember member(&scheduler_->crew());
+      step.prepare(it, workers[static_cast<size_t>(thread)]);
+    }
   } catch (Error& e) {
     fail_iteration(it, e, &context_.graph.node(step.step.nodes.back()));
   } catch (const std::bad_alloc&) {
@@ -152,7 +154,9 @@ void IterationRunner::run_samples(Iteration& it, int first, int count, int threa
   const int64_t begin = clock_ns();
   w.read_ns = 0;
   w.scratch->times = {};
-  const auto run = [&] { gathers(it) ? late->gathered().run(it, first, count) : step.run(it, first, count, w); };
+  const auto run = [&] {
+    gathers(it) ? context_.late->gathered().run(it, first, count) : step.run(it, first, count, w);
+  };
   if (auto error = error_of(run)) step.add_error(it, first, std::move(*error));
   context_.statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), gathers(it) ? 0 : count,
                           w.read_ns, w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
@@ -201,7 +205,7 @@ void IterationRunner::step_done(const std::shared_ptr<Iteration>& it) {
 void IterationRunner::let_go(Iteration& it) const {
   it.step_state = nullptr;
   if (after_step && !has_failed(it)) it.done_step = static_cast<int>(it.step);
-  else release_values(context_.plan, it, it.step, late);
+  else release_values(context_.plan, it, it.step, context_.late);
 }
 
 void IterationRunner::stepped(Job& job) {
@@ -209,7 +213,7 @@ void IterationRunner::stepped(Job& job) {
   const int done = std::exchange(it.done_step, -1);
   if (done < 0) return;
   const SteppedStep seen = stepped_step(context_.plan, it, static_cast<size_t>(done));
-  release_values(context_.plan, it, static_cast<size_t>(done), late);
+  release_values(context_.plan, it, static_cast<size_t>(done), context_.late);
   after_step(seen);
 }
 
@@ -218,9 +222,10 @@ void IterationRunner::complete(const std::shared_ptr<Iteration>& iteration) {
   Iteration& it = *iteration;
   if (!gathers(it) && current(it).hand_over(iteration)) return;
   const bool land = std::exchange(it.must_land, false) && !it.failure && !it.no_memory;
-  const bool left = ends(it) && it.on_gpu;
+  const bool left = ends(context_, it) && it.on_gpu;
   if (left) admission.leave(it);
-  if (it.late && it.late->kind != LatePart::Kind::batch && ends(it)) late->ended(iteration, *scheduler_);
+  if (it.late && it.late->kind != LatePart::Kind::batch && ends(context_, it))
+    context_.late->ended(iteration, *scheduler_);
   if (land) scheduler_->hold(it);
   else scheduler_->go_on(it);
   if (left) admission.look();

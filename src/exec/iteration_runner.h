@@ -19,7 +19,6 @@ class IterationRunner final : public JobWork, HandOver {
   void end_steps();                            // and their decoders, when the threads have ended
   const Node* starving(const Job& job) const;  // the source that waits for a feed()
 
-  LateSamples* late = nullptr;  // where samples may come late
   Admission admission;
   std::atomic<bool> logs_steps{false};
   AfterStep after_step;         // without threads; none: nobody looks
@@ -43,9 +42,6 @@ class IterationRunner final : public JobWork, HandOver {
   void step_done(const std::shared_ptr<Iteration>& it) override;
 
   StepRunner& current(const Job& job) const { return *steps_[job.step]; }
-  size_t next_of(const Iteration& it) const;  // step; the number of steps: there is none
-  bool ends(const Iteration& it) const;       // with its current step
-  void prepare_step(Iteration& it, Worker& worker);
   void prepare_or_fail(Iteration& it, int thread);
   void run_samples(Iteration& it, int first, int count, int thread);
   void finish_step(Iteration& it, int thread);  // errors, and what it leaves

@@ -53,7 +53,7 @@ void JobConsumer::wait(std::unique_lock<std::mutex>& lock, const Poll& poll, con
     if (!stepping_ || !stepping_->advance(lock)) scheduler_.threads_.consumers().wait_for(lock, kPollTime);
     else if (std::chrono::steady_clock::now() - polled < kPollTime) continue;
     polled = std::chrono::steady_clock::now();
-    if (scheduler_.finds_late()) scheduler_.threads_.wake_reserve();
+    if (scheduler_.threads_.reserve.finds_late()) scheduler_.threads_.wake_reserve();
     if (!poll || done()) continue;
     lock.unlock();
     poll();
@@ -82,7 +82,7 @@ std::shared_ptr<Job> JobConsumer::take(const Poll& poll, const Check& check) {
   auto& jobs = scheduler_.queue_.jobs;
   std::unique_lock lock(scheduler_.mutex_);
   const Consuming consuming(scheduler_.queue_.consumed, lock);
-  scheduler_.threads_.wake(scheduler_.room());
+  scheduler_.threads_.wake({.all = scheduler_.queue_.was_starved()});
   if (std::exchange(scheduler_.queue_.held, kNobody) != kNobody) {
     const auto front = jobs.front();
     lock.unlock();
@@ -123,7 +123,7 @@ void JobConsumer::drop_all(const Poll& poll) {
       first.reset();
       lock.lock();
     }
-    scheduler_.threads_.wake(scheduler_.room());
+    scheduler_.threads_.wake({.all = scheduler_.queue_.was_starved()});
     return jobs.empty();
   });
 }

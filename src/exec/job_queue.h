@@ -2,6 +2,7 @@
 // The jobs in flight, the oldest first, and which task a thread takes next. Guarded by the scheduler's mutex.
 #pragma once
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "exec/job.h"
@@ -31,6 +32,7 @@ class JobQueue {
   bool all_finished() const;
 
   std::deque<std::shared_ptr<Job>> jobs;
+  bool was_starved() { return std::exchange(starved, false); }
   bool starved = false;  // a task was found that has to wait: for room or its turn
   int held = kNobody;    // the lane that nobody has woken for the only job: it is waited for soon
   uint64_t next_number = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/job.h"
+#include "exec/reserve.h"
 
 namespace penstock {
 
@@ -33,8 +34,9 @@ class LaneThreads {
   // True: this one looks.
   bool watch(std::unique_lock<std::mutex>& lock);
   // Those that must not work now; nothing else wakes them.
-  void sleep_in_reserve(std::unique_lock<std::mutex>& lock) { reserve_.wait(lock); }
-  void wake_reserve() { reserve_.notify_all(); }
+  void sleep_in_reserve(std::unique_lock<std::mutex>& lock) { spare_.wait(lock); }
+  void wake_reserve() { spare_.notify_all(); }
+  Reserve reserve;  // of the threads of kAnyStep
   std::condition_variable& consumers() { return consumers_; }
   // Waits for threads that work, but at most `patience` for those of lanes of their own: they may be in a function of
   // the program. True: all have ended.
@@ -45,7 +47,7 @@ class LaneThreads {
   std::condition_variable& sleepers(int lane) { return lane == kAnyStep ? any_ : own_[static_cast<size_t>(lane)]; }
 
   std::mutex& mutex_;
-  std::condition_variable any_, consumers_, ended_, reserve_;
+  std::condition_variable any_, consumers_, ended_, spare_;
   std::deque<std::condition_variable> own_;  // by lane
   std::vector<std::thread> threads_;
   bool watched_ = false;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of the samples that are ready.
+#include "exec/late_batches.h"
+
 #include <algorithm>
 #include <utility>
-
-#include "exec/late_samples.h"
 
 namespace penstock {
 
@@ -16,27 +15,29 @@ std::shared_ptr<Iteration> make_iteration(const Plan& plan, const Graph& graph) 
   return it;
 }
 
-std::shared_ptr<Iteration> LateSamples::empty_batch() {
+static const BroughtSample& member_of(const ReadySample& s) {
+  const int place = s.of->origin[static_cast<size_t>(s.index)].number;
+  const auto& members = s.of->late->members;
+  return *std::find_if(members.begin(), members.end(), [&](const BroughtSample& m) { return m.place == place; });
+}
+
+std::shared_ptr<Iteration> LateBatches::empty() {
   auto batch = make_iteration(context_.plan, context_.graph);
   batch->late = std::make_unique<LatePart>(LatePart::Kind::batch);
   batch->number = batches_++;
   batch->has_number = true;
-  batch->left_out = std::exchange(left_out_, {});
-  batch->late->members = std::exchange(left_, {});
+  batch->left_out = std::exchange(left_out, {});
+  batch->late->members = std::exchange(left, {});
   return batch;
 }
 
-// A batch of the first ones. None: it has no samples, and is ready at once.
-std::shared_ptr<Iteration> LateSamples::batch_of(std::deque<ReadySample>& ready, size_t size) {
-  auto batch = empty_batch();
+std::shared_ptr<Iteration> LateBatches::take(std::deque<ReadySample>& ready, size_t size) {
+  auto batch = empty();
   for (; size > 0; --size) {
     ReadySample s = std::move(ready.front());
     ready.pop_front();
-    const Iteration& of = *s.of;
-    const SampleOrigin& origin = of.origin[static_cast<size_t>(s.index)];
-    for (const BroughtSample& m : of.late->members)
-      if (m.place == origin.number) batch->late->members.push_back(m);
-    batch->origin.push_back(origin);
+    batch->late->members.push_back(member_of(s));
+    batch->origin.push_back(s.of->origin[static_cast<size_t>(s.index)]);
     batch->late->ready.push_back(std::move(s));
   }
   batch->size = static_cast<int>(batch->origin.size());
@@ -45,37 +46,17 @@ std::shared_ptr<Iteration> LateSamples::batch_of(std::deque<ReadySample>& ready,
   return batch;
 }
 
-// The last batches of an epoch wait for what is out.
-void LateSamples::form(Jobs& made) {
-  const auto size = static_cast<size_t>(context_.options.batch_size);
-  while (!epochs_.empty()) {
-    Epoch& e = epochs_.front();
-    const bool all = e.closed && e.out == 0;
-    while (e.ready.size() >= size && !(all && e.cut && e.ready.size() == size)) made.push_back(batch_of(e.ready, size));
-    if (!all) return;
-    if (e.cut) {
-      const bool drops = context_.options.epoch_mode == EpochMode::drop && e.ready.size() < size;
-      if (drops)
-        for (const ReadySample& s : std::exchange(e.ready, {}))
-          for (const BroughtSample& m : s.of->late->members)
-            if (m.place == s.of->origin[static_cast<size_t>(s.index)].number) left_.push_back(m);
-      auto last = batch_of(e.ready, e.ready.size());
-      last->last_of_epoch = true;
-      made.push_back(std::move(last));
-    } else if (epochs_.size() > 1) {  // a batch may have samples of two epochs
-      auto& next = epochs_[1].ready;
-      next.insert(next.begin(), std::make_move_iterator(e.ready.begin()), std::make_move_iterator(e.ready.end()));
-    } else if (!ends_) {
-      return;
-    } else if (!e.ready.empty()) {
-      made.push_back(batch_of(e.ready, e.ready.size()));
-    }
-    epochs_.pop_front();
-  }
-  if (!std::exchange(ends_, false)) return;
-  auto end = empty_batch();
-  end->end_of_data = end->finished = true;
-  made.push_back(std::move(end));
+std::shared_ptr<Iteration> LateBatches::failed(const Iteration& it) {
+  auto batch = empty();
+  if (it.failure) batch->failure = std::make_unique<Error>(*it.failure);  // by which that one ends as well
+  batch->no_memory = it.no_memory.load();
+  batch->finished = true;
+  batch->late->members.insert(batch->late->members.end(), it.late->members.begin(), it.late->members.end());
+  return batch;
+}
+
+void LateBatches::drop(std::deque<ReadySample>& ready) {
+  for (const ReadySample& s : std::exchange(ready, {})) left.push_back(member_of(s));
 }
 
 }  // namespace penstock

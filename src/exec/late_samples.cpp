@@ -22,11 +22,22 @@ int margin(const StepContext& context) {
   return threads * samples_together(context.options);
 }
 
+std::shared_ptr<Iteration> part_of(const StepContext& context, const Iteration& it, const std::vector<int>& places,
+                                   uint64_t key) {
+  auto part = make_iteration(context.plan, context.graph);
+  part->late = std::make_unique<LatePart>(LatePart::Kind::samples);
+  part->late->epoch_key = key;
+  for (int i : places) part->late->members.push_back({it.number, i, it.origin[static_cast<size_t>(i)].epoch});
+  part->number = it.number;
+  part->has_number = part->leaves = part->unordered = true;
+  split_iteration(context, it, places, *part);
+  return part;
+}
+
 }  // namespace
 
-LateSamples::LateSamples(const StepContext& context, DeliveredSamples& delivered)
+LateSamples::LateSamples(const StepContext& context)
     : context_(context),
-      delivered_(delivered),
       plan_(late_plan(context.plan, context.options, context.sources)),
       gathered_(context, plan_),
       together_(samples_together(context.options)),
@@ -95,14 +106,14 @@ void LateSamples::divide(Iteration& it, Jobs& made) {
   in_flight_ += it.size - context_.options.batch_size;
   if (it.no_memory || it.failure) {
     in_flight_ -= it.size;
-    return add_failed(it, made);
+    return made.push_back(batches_.failed(it));
   }
   if (it.end_of_data) {
     ends_ = true;
     return close_epoch();
   }
   const bool cuts = it.last_of_epoch && context_.options.epoch_mode != EpochMode::stream;
-  const auto delivered = delivered_.brought(it.number, it.size, it.origin.back().epoch, it.states);
+  const auto had = delivered.brought(it.number, it.size, it.origin.back().epoch, it.states);
   const auto key_of = [&](int i) {
     const bool whole = context_.options.epoch_mode != EpochMode::stream;
     return whole ? epochs_cut_ : it.origin[static_cast<size_t>(i)].epoch;
@@ -112,35 +123,15 @@ void LateSamples::divide(Iteration& it, Jobs& made) {
     Epoch& epoch = epoch_of(key);
     std::vector<int> places;
     for (; i < it.size && key_of(i) == key && static_cast<int>(places.size()) < together_; ++i) {
-      if (delivered[static_cast<size_t>(i)]) --in_flight_;
+      if (had[static_cast<size_t>(i)]) --in_flight_;
       else places.push_back(i);
     }
     epoch.out += static_cast<int>(places.size());
-    if (!places.empty()) made.push_back(part_of(it, std::move(places), key));
+    if (!places.empty()) made.push_back(part_of(context_, it, places, key));
   }
   if (!cuts) return;
   epochs_.back().cut = true, ++epochs_cut_;
   close_epoch();
-}
-
-std::shared_ptr<Iteration> LateSamples::part_of(Iteration& it, std::vector<int> places, uint64_t key) const {
-  auto part = make_iteration(context_.plan, context_.graph);
-  part->late = std::make_unique<LatePart>(LatePart::Kind::samples);
-  part->late->epoch_key = key;
-  for (int i : places) part->late->members.push_back({it.number, i, it.origin[static_cast<size_t>(i)].epoch});
-  part->number = it.number;
-  part->has_number = part->leaves = part->unordered = true;
-  split_iteration(context_, it, places, *part);
-  return part;
-}
-
-void LateSamples::add_failed(Iteration& it, Jobs& made) {
-  auto batch = empty_batch();
-  if (it.failure) batch->failure = std::make_unique<Error>(*it.failure);  // by which that one ends as well
-  batch->no_memory = it.no_memory.load();
-  batch->finished = true;
-  batch->late->members = it.late->members;
-  made.push_back(std::move(batch));
 }
 
 // A few samples that are ready, or have failed.
@@ -150,25 +141,56 @@ void LateSamples::receive(const std::shared_ptr<Iteration>& it, Jobs& made) {
   if (epoch == epochs_.end()) return;  // clear() has forgotten it
   auto& members = it->late->members;
   epoch->out -= static_cast<int>(members.size());
-  if (it->no_memory || it->failure) return add_failed(*it, made);
+  if (it->no_memory || it->failure) return made.push_back(batches_.failed(*it));
   for (int i = 0; i < it->size; ++i) epoch->ready.push_back({it, i});
-  for (LeftOut& l : std::exchange(it->left_out, {})) left_out_.push_back(std::move(l));
+  for (LeftOut& l : std::exchange(it->left_out, {})) batches_.left_out.push_back(std::move(l));
   if (it->size == static_cast<int>(members.size())) return;
   const auto is_here = [&](const BroughtSample& m) {
     return std::any_of(it->origin.begin(), it->origin.end(), [&](const auto& o) { return o.number == m.place; });
   };
   for (const BroughtSample& m : members)
-    if (!is_here(m)) left_.push_back(m);
+    if (!is_here(m)) batches_.left.push_back(m);
+}
+
+// The last batches of an epoch wait for what is out.
+void LateSamples::form(Jobs& made) {
+  const auto size = static_cast<size_t>(context_.options.batch_size);
+  while (!epochs_.empty()) {
+    Epoch& e = epochs_.front();
+    const bool all = e.closed && e.out == 0;
+    while (e.ready.size() >= size && !(all && e.cut && e.ready.size() == size))
+      made.push_back(batches_.take(e.ready, size));
+    if (!all) return;
+    if (e.cut) {
+      if (context_.options.epoch_mode == EpochMode::drop && e.ready.size() < size) batches_.drop(e.ready);
+      auto last = batches_.take(e.ready, e.ready.size());
+      last->last_of_epoch = true;
+      made.push_back(std::move(last));
+    } else if (epochs_.size() > 1) {  // a batch may have samples of two epochs
+      auto& next = epochs_[1].ready;
+      next.insert(next.begin(), std::make_move_iterator(e.ready.begin()), std::make_move_iterator(e.ready.end()));
+    } else if (!ends_) {
+      return;
+    } else if (!e.ready.empty()) {
+      made.push_back(batches_.take(e.ready, e.ready.size()));
+    }
+    epochs_.pop_front();
+  }
+  if (!std::exchange(ends_, false)) return;
+  std::deque<ReadySample> none;
+  auto end = batches_.take(none, 0);
+  end->end_of_data = true;
+  made.push_back(std::move(end));
 }
 
 void LateSamples::taken(const Iteration& batch) { in_flight_ -= static_cast<int64_t>(batch.late->members.size()); }
 
 void LateSamples::clear() {
   std::lock_guard lock(mutex_);
-  epochs_.clear(), left_out_.clear(), left_.clear();
+  epochs_.clear(), batches_.left_out.clear(), batches_.left.clear();
   ends_ = false;
   in_flight_ = 0;
-  delivered_.clear();
+  delivered.clear();
 }
 
 }  // namespace penstock

@@ -9,6 +9,7 @@
 
 #include "exec/delivered_samples.h"
 #include "exec/gathered_samples.h"
+#include "exec/late_batches.h"
 #include "exec/late_plan.h"
 #include "exec/scheduler.h"
 
@@ -17,7 +18,7 @@ namespace penstock {
 class LateSamples {
  public:
   // Error (argument) where the pipeline has something that makes no sense with late samples.
-  LateSamples(const StepContext& context, DeliveredSamples& delivered);
+  explicit LateSamples(const StepContext& context);
 
   size_t begin(Iteration& it) const;                    // gives the first step of a part
   size_t next(const Iteration& it, size_t step) const;  // after this one; the number of steps: none
@@ -30,6 +31,8 @@ class LateSamples {
   void ended(const std::shared_ptr<Iteration>& it, Scheduler& scheduler);
   void taken(const Iteration& batch);  // the user has it
   void clear();                        // nothing is in flight, and nobody wants what there is
+
+  DeliveredSamples delivered;
 
  private:
   using Jobs = std::vector<std::shared_ptr<Job>>;
@@ -44,16 +47,10 @@ class LateSamples {
   void divide(Iteration& it, Jobs& made);
   void close_epoch();
   Epoch& epoch_of(uint64_t key);
-  std::shared_ptr<Iteration> part_of(Iteration& it, std::vector<int> places, uint64_t key) const;
   void receive(const std::shared_ptr<Iteration>& it, Jobs& made);
   void form(Jobs& made);
-  void end_epochs(Jobs& made);
-  std::shared_ptr<Iteration> empty_batch();
-  std::shared_ptr<Iteration> batch_of(std::deque<ReadySample>& ready, size_t size);
-  void add_failed(Iteration& it, Jobs& made);
 
   const StepContext& context_;
-  DeliveredSamples& delivered_;
   const LatePlan plan_;
   const GatheredSamples gathered_;
   const int together_, margin_;  // samples of an iteration; that may be late beside what is made ahead
@@ -63,15 +60,10 @@ class LateSamples {
   uint64_t next_ = 0;
   std::deque<Epoch> epochs_;
   uint64_t epochs_cut_ = 0;
-  bool ends_ = false;              // the data; the user has to be told
-  std::vector<LeftOut> left_out_;  // of samples that no batch has yet
-  std::vector<BroughtSample> left_;
-  uint64_t batches_ = 0;
+  bool ends_ = false;  // the data; the user has to be told
+  LateBatches batches_{context_};
   std::atomic<int64_t> in_flight_{0};  // samples
   bool checked_ = false;               // what the program feeds
 };
-
-// An iteration with a place for each value.
-std::shared_ptr<Iteration> make_iteration(const Plan& plan, const Graph& graph);
 
 }  // namespace penstock

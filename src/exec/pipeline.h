@@ -49,7 +49,7 @@ struct PipelineOptions {
   // ones; "auto": also makes them; or the path of the file to make and use. "": PENSTOCK_ENTROPY_INDEX, else "auto".
   std::string entropy_index;
   // Threads that the pipeline makes. With late samples as many again are in reserve, for those in late ones.
-  int threads_made() const { return late == Late::swap ? 2 * threads : threads; }
+  int threads_made() const { return stepping ? 0 : late == Late::swap ? 2 * threads : threads; }
 
   int device = kDefaultGpu;  // GPU for operators that run on one
   // No threads: the one that calls run() takes each step itself, operator by operator. The same bytes, errors and

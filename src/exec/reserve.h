@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace penstock {
 
 class Reserve {
@@ -29,6 +31,7 @@ class Reserve {
     // A task that takes long moves it little.
     usual += usual == 0 ? own : (std::min(own, 4 * usual) - usual) / 16;
   }
+  bool finds_late() { return is_kept() && look(clock_ns()) > 0; }
   // How many tasks have become late since it last looked.
   int look(int64_t now_ns) {
     int found = 0;

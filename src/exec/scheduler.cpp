@@ -10,13 +10,15 @@ namespace penstock {
 
 constinit thread_local Served Scheduler::serving;
 
-Scheduler::Scheduler(JobWork& work, int threads)
+Scheduler::Scheduler(JobWork& work, int threads, int working)
     : work_(work), steps_(threads == 0), queue_(work, threads), crew_([this] {
         {
           std::lock_guard lock(mutex_);
         }  // who has found no task sleeps by now
         threads_.wake_any();
-      }) {}
+      }) {
+  threads_.reserve.begin(working);
+}
 
 void Scheduler::begin_thread(int number, int lane) {
   threads_.begin(lane, [this, number, lane] { serve(number, lane); });
@@ -91,7 +93,7 @@ void Scheduler::made_room() {
   Wake w;
   {
     std::lock_guard lock(mutex_);
-    w = room();
+    w = {.all = queue_.was_starved(), .consumer = steps_};
   }
   threads_.wake(w);
 }
@@ -111,7 +113,7 @@ void Scheduler::stop() {
 }
 
 Wake Scheduler::advance(Job& job) {
-  Wake w = room();
+  Wake w{.all = queue_.was_starved(), .consumer = steps_};  // without threads, it has to know of all that happens
   job.prepared = false;
   job.items = job.next_item = job.done_items = 0;
   if (!work_.next_step(job)) {
@@ -127,7 +129,7 @@ Wake Scheduler::advance(Job& job) {
 
 void Scheduler::sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock) {
   if (lane != kAnyStep) return threads_.sleep(lane, lock);
-  if (!reserve_.lets_work()) return threads_.sleep_in_reserve(lock);
+  if (!threads_.reserve.lets_work()) return threads_.sleep_in_reserve(lock);
   const bool blocked = queue_.any_blocked();
   const int64_t begin = clock_ns();
   crew_.sleeps();
@@ -147,16 +149,16 @@ void Scheduler::serve(int number, int lane) {
   std::unique_lock lock(mutex_);
   while (!stop_) {
     Task task;
-    const bool works = lane != kAnyStep || reserve_.lets_work();
+    const bool works = lane != kAnyStep || threads_.reserve.lets_work();
     if (works && queue_.find(task, lane, done.get())) {
-      const bool counts = lane == kAnyStep && reserve_.is_kept();
-      if (counts) reserve_.begins(number, task.job->step, task.count, clock_ns());
+      const bool counts = lane == kAnyStep && threads_.reserve.is_kept();
+      if (counts) threads_.reserve.begins(number, task.job->step, task.count, clock_ns());
       lock.unlock();
       if (std::exchange(watches, false)) threads_.wake_another();
       done.reset();
       perform(task, number, lock);
-      if (counts) reserve_.ends(number, clock_ns());
-      if (finds_late()) threads_.wake_reserve();
+      if (counts) threads_.reserve.ends(number, clock_ns());
+      if (threads_.reserve.finds_late()) threads_.wake_reserve();
       done = std::move(task.job);
     } else if (done) {
       lock.unlock();
@@ -173,8 +175,6 @@ void Scheduler::serve(int number, int lane) {
     }
   }
 }
-
-bool Scheduler::finds_late() { return reserve_.is_kept() && reserve_.look(clock_ns()) > 0; }
 
 void Scheduler::perform(const Task& task, int number, std::unique_lock<std::mutex>& lock) {
   Job& job = *task.job;

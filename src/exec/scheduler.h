@@ -8,7 +8,6 @@
 #include "base/crew.h"
 #include "exec/job_queue.h"
 #include "exec/lane_threads.h"
-#include "exec/reserve.h"
 
 namespace penstock {
 
@@ -21,12 +20,12 @@ struct Served {
 
 class Scheduler {
  public:
-  Scheduler(JobWork& work, int threads);  // 0: who waits for a job takes its steps (exec/stepping.h)
+  // threads: 0: who waits for a job takes its steps (exec/stepping.h). working: so many threads of kAnyStep work at once,
+  // beside those whose task is late; 0: all.
+  Scheduler(JobWork& work, int threads, int working = 0);
   ~Scheduler() { stop(); }
 
   int add_lane() { return threads_.add_lane(); }  // before the threads begin
-  // So many threads of kAnyStep work at once, beside those whose task is late; before they begin.
-  void keep_reserve(int most_working) { reserve_.begin(most_working); }
   // A thread of the lane; its number is given to the work.
   void begin_thread(int number, int lane);
   // Gives the job the next number. soon: this thread waits for it next, and may do what another one had to be woken
@@ -58,16 +57,12 @@ class Scheduler {
   void sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock);
   void perform(const Task& task, int number, std::unique_lock<std::mutex>& lock);  // locks it
   Wake advance(Job& job);                                                          // under mutex_
-  bool finds_late();                                                               // under mutex_
-  // Under mutex_. Without threads, the consumer has to know of all that happens.
-  Wake room() { return {.all = std::exchange(queue_.starved, false), .consumer = steps_}; }
 
   JobWork& work_;
   const bool steps_;
   mutable std::mutex mutex_;
   LaneThreads threads_{mutex_};
   JobQueue queue_;
-  Reserve reserve_;
   std::atomic<bool> stop_{false};  // set under mutex_; a thread that waits for remote storage looks at it
   std::atomic<const Scheduler*> waits_in_{nullptr};  // whose function the consumer is in, while it waits here
   Crew crew_;

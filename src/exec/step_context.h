@@ -36,6 +36,8 @@ class HandOver {
   virtual void step_done(const std::shared_ptr<Iteration>& it) = 0;
 };
 
+class LateSamples;
+
 struct StepContext {
   const Graph& graph;  // as given; its seed may change until the first run
   const Plan& plan;
@@ -47,6 +49,7 @@ struct StepContext {
   Engines& engines;                       // until a step has them
   HandOver* hand_over = nullptr;          // of this pipeline
   GpuWork* gpu = nullptr;                 // where a step needs one
+  LateSamples* late = nullptr;            // where samples may come late
   std::shared_ptr<DirectMemory> files{};  // where files are read into, if a step does
   int depth = 1;                          // iterations that are in flight at most
 
