@@ -69,34 +69,10 @@ struct ImageType {
 };
 // The same of color_space_conversion.
 struct ColorFormat {
-  enum : int64_t {
-    rgb,
-    bgr,
-    gray,
-    ycbcr,
-    rgba = 5,
-    bgra,
-    hsv,
-    hsv_full,
-    hls,
-    hls_full,
-    lab,
-    luv,
-    xyz,
-    ycrcb,
-    yuv,
-    nv12,
-    nv21,
-    i420,
-    yv12,
-    yuyv,
-    uyvy,
-    yvyu,
-    nv16,
-    nv24,
-    bgr565,
-    bgr555
-  };
+  // clang-format off
+  enum : int64_t { rgb, bgr, gray, ycbcr, rgba = 5, bgra, hsv, hsv_full, hls, hls_full, lab, luv, xyz, ycrcb, yuv,
+                   nv12, nv21, i420, yv12, yuyv, uyvy, yvyu, nv16, nv24, bgr565, bgr555 };
+  // clang-format on
 };
 
 template <class T> constexpr DType dtype_of = DType::none;

@@ -549,8 +549,7 @@ void bind_operators(nb::module_& m) {
   torch_name = PyUnicode_InternFromString("torch");
   m.def(
       "operators",
-      [](bool
-             hidden) {  // hidden=True: also those that only syntax reaches, such as _add; no forms
+      [](bool hidden) {  // hidden=True: also those that only syntax reaches, such as _add; no forms
         nb::list names;
         for (const OpInfo* o : all_ops())
           if (!o->hidden || (hidden && !is_form(*o))) names.append(nb::cast(o->name));

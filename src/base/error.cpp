@@ -8,8 +8,8 @@ namespace penstock {
 
 std::string Error::full_message() const {
   std::string text;
-  if (!op.empty())
-    text += "[" + op.substr(0, op.find('@')) + "] ";  // a form (operator/forms.h) has its operator's name
+  // A form has its operator's name, '@' and a word (operator/forms.h).
+  if (!op.empty()) text += "[" + std::string(op.begin(), std::find(op.begin(), op.end(), '@')) + "] ";
   text += what();
   if (!source.empty())
     text += (source.starts_with("sample ") ? " (" : " (file: ") + source + ")";  // not every source is a file
