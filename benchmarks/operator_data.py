@@ -86,6 +86,7 @@ def one(kind, dtype, shapes, random, ragged):
         "frame": lambda: random.standard_normal((1024, many(64))).astype(np.float32),
         "boxes": lambda: boxes(random, many(64)),
         "many_boxes": lambda: boxes(random, 1000) * 512,
+        "pixel_boxes": lambda: np.round(boxes(random, 16) * 380),
         "scores": lambda: random.random(1000).astype(np.float32),
         "box_labels": lambda: random.integers(1, 80, many(64)).astype(np.int32),
         "classes": lambda: random.integers(0, 80, many(4096)).astype(np.int32),

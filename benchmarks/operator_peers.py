@@ -401,6 +401,51 @@ def made():
     numpy_peer("transforms.combine", lambda a, b: combined(b, a))
 
 
+def drawn(draw):
+    """A copy of a picture with something over it."""
+
+    def call(x, *rest):
+        made = x.copy()
+        draw(made, *rest)
+        return made
+
+    return call
+
+
+def drawings():
+    drops = np.random.default_rng(3).integers(0, 480, (400, 2))
+    lines = np.hstack([drops, drops[::-1]])[:64].tolist()
+
+    def boxes(x, rows):
+        for a, b, c, d in rows.astype(int).tolist():
+            cv2.rectangle(x, (a, b), (c, d), (0, 255, 0), 2)
+
+    def segments(x):
+        for a, b, c, d in lines:
+            cv2.line(x, (a, b), (c, d), (255, 0, 0))
+
+    def points(x):
+        for place in drops[:64].tolist():
+            cv2.circle(x, place, 4, (255, 0, 0), -1)
+
+    def text(x):
+        for place in drops[:16].tolist():
+            cv2.putText(x, "Penstock", place, cv2.FONT_HERSHEY_PLAIN, 2, (255, 255, 255))
+
+    def blurred(x, rows):
+        for a, b, c, d in rows.astype(int).tolist():
+            x[b:d, a:c] = cv2.blur(x[b:d, a:c], (15, 15))
+
+    peer("draw_boxes", drawn(boxes))
+    peer("draw_lines", drawn(segments))
+    peer("draw_circles", drawn(points))
+    peer("draw_text", drawn(text), "strokes of a vector font")
+    peer("box_blur_regions", drawn(blurred), "of the box alone")
+    peer("label", lambda m: cv2.connectedComponents((m != 0).astype(np.uint8))[1])
+    peer("min_area_rect", cv2.minAreaRect)
+    peer("find_homography", lambda a, b: cv2.findHomography(a, b, 0)[0])
+
+
 MATRIX, OFFSET = np.float32([[1, 0.2], [-0.2, 1]]), np.float32([3, 5])
 
 
@@ -408,5 +453,5 @@ def combined(a, b):
     return np.column_stack([a[:, :2] @ b[:, :2], a[:, :2] @ b[:, 2] + a[:, 2]])
 
 
-for part in (signs, resampling, moves, values, noises, windows, sums, signals, made):
+for part in (signs, resampling, moves, values, noises, windows, sums, signals, made, drawings):
     part()

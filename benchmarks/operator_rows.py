@@ -257,6 +257,14 @@ def placed():
     drops = np.random.default_rng(3).integers(0, 480, (400, 2))
     drawn = {"segments": np.hstack([drops, drops + [4, 20]]).ravel().tolist(), "color": [200.0], "opacity": [0.7]}
     row("draw_segments", "image", TWO, lambda f, x: f.fn.draw_segments(x, **drawn))
+    row("draw_boxes", "image pixel_boxes", BYTES, lambda f, x, b: f.fn.draw_boxes(x, b, color=[0, 255, 0], thickness=2))
+    lines = {"lines": np.hstack([drops, drops[::-1]])[:64].ravel().tolist(), "color": [255, 0, 0]}
+    row("draw_lines", "image", BYTES, lambda f, x: f.fn.draw_lines(x, **lines))
+    points = {"centers": drops[:64].ravel().tolist(), "radius": 4.0, "color": [255, 0, 0]}
+    row("draw_circles", "image", BYTES, lambda f, x: f.fn.draw_circles(x, **points))
+    text = {"text": ["Penstock"] * 16, "positions": drops[:16].ravel().tolist(), "scale": 2}
+    row("draw_text", "image", BYTES, lambda f, x: f.fn.draw_text(x, **text))
+    row("box_blur_regions", "image pixel_boxes", BYTES, lambda f, x, b: f.fn.box_blur_regions(x, b, window_size=15))
 
 
 def windows():
@@ -340,6 +348,8 @@ def annotations():
     row("bbox_rotate", "boxes", REAL, lambda f, x: f.fn.bbox_rotate(x, angle=15.0, input_shape=[512, 512]))
     row("box_encoder", "boxes box_labels", REAL, lambda f, x, y: f.fn.box_encoder(x, y, anchors=ANCHORS))
     row("nms", "many_boxes scores", REAL, lambda f, x, s: f.fn.nms(x, s, iou_threshold=0.5))
+    row("min_area_rect", "points", REAL, lambda f, x: f.fn.min_area_rect(x))
+    row("find_homography", "points points'", REAL, lambda f, a, b: f.fn.find_homography(a, b))
     row("coord_flip", "points", REAL, lambda f, x: f.fn.coord_flip(x, center_x=256.0))
     row("coord_transform", "points", REAL, lambda f, x: f.fn.coord_transform(x, MT=[1, 0.2, 3, -0.2, 1, 5]))
     crops = {"aspect_ratio": [0.5, 2.0], "thresholds": [0.1, 0.5], "scaling": [0.3, 1.0], "bbox_layout": "xyXY"}
@@ -352,6 +362,7 @@ def annotations():
         lambda f, x: f.fn.roi_random_crop(crop_shape=[64, 64], roi_start=[100, 120], roi_shape=[200, 240], **f.size),
     )
     row("random_crop_generator", "size", REAL, lambda f, x: f.fn.random_crop_generator(x))
+    row("label", "mask", REAL, lambda f, x: f.fn.label(x))
     masks = "segmentation.random_mask_pixel segmentation.random_object_bbox segmentation.select_masks".split()
     row(masks[0], "mask", REAL, lambda f, x: f.fn.segmentation.random_mask_pixel(x, foreground=1))
     row(masks[1], "mask", REAL, lambda f, x: f.fn.segmentation.random_object_bbox(x)[0])

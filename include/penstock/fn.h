@@ -399,6 +399,39 @@ inline Batch box_blur(const Batch& input, const BoxBlurArguments& arguments = {}
   return call("box_blur", {input}, arguments.list(), options)[0];
 }
 
+struct BoxBlurRegionsArguments {
+  // The side of the square, from 1 to 2047: one number, or one for each box. Default: {15}.
+  PerSample<std::vector<int64_t>> window_size{};
+  // The area outside the image: "reflect_101", "reflect", "replicate", or "constant": zeros. Default: "reflect_101".
+  Optional<std::string> border_mode{};
+  // Meaning of the numbers of a box: ltrb (xyXY), xywh (xyWH) or cxcywh. Default: "ltrb".
+  Optional<std::string> bbox_layout{};
+  // True: boxes are in fractions of the image. False: in pixels. Default: false.
+  Optional<bool> bbox_normalized{};
+
+  Arguments list() const {
+    Arguments collected;
+    window_size.add_to(collected, "window_size");
+    border_mode.add_to(collected, "border_mode");
+    bbox_layout.add_to(collected, "bbox_layout");
+    bbox_normalized.add_to(collected, "bbox_normalized");
+    return collected;
+  }
+};
+// Blurs images inside boxes, such as faces, and leaves the rest as it is.
+//
+// Inputs: images; float32 boxes, (N, 4), whose edges are rounded to those between pixels. Inside a box a value becomes
+// the mean of the square around it, as box_blur computes it, of the input: also of what is outside the box. Where
+// boxes overlap, the last one counts. Layouts: HW, HWC, CHW, each also with a leading F, whose frames are blurred in
+// the same boxes; the output keeps the layout. Types: integers of 8 and 16 bits, float16, float32.
+//
+// The host reads boxes: on a GPU the results are written there, and values of boxes that are on it come back first,
+// once for a batch.
+inline Batch box_blur_regions(const Batch& images, const Batch& boxes,
+                              const BoxBlurRegionsArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("box_blur_regions", {images, boxes}, arguments.list(), options)[0];
+}
+
 struct BoxEncoderArguments {
   // The anchors, 4 numbers each: left, top, right, bottom. Required.
   Optional<std::vector<double>> anchors{};
@@ -1662,6 +1695,123 @@ inline Batch dilate(const Batch& input, const DilateArguments& arguments = {}, c
   return call("dilate", {input}, arguments.list(), options)[0];
 }
 
+struct DrawBoxesArguments {
+  // Of the outline, in pixels, from 1 to 255; 0: no outline. Default: 1.
+  PerSample<int64_t> thickness{};
+  // How opaque the area of a box is covered with its color, from 0 to 1. Default: 0.
+  PerSample<double> fill_opacity{};
+  // The names of the labels 0, 1, ...; a label without a name is written as a number.
+  Optional<std::vector<std::string>> names{};
+  // A pixel of the font becomes so many pixels in both directions, from 1 to 64. Default: 1.
+  PerSample<int64_t> text_scale{};
+  // Meaning of the numbers of a box: ltrb (xyXY), xywh (xyWH) or cxcywh. Default: "ltrb".
+  Optional<std::string> bbox_layout{};
+  // True: boxes are in fractions of the image. False: in pixels. Default: false.
+  Optional<bool> bbox_normalized{};
+  // From 0 to 255: one number, one for each channel, or the channels of several colors, which take turns. Default:
+  // {255}.
+  PerSample<std::vector<double>> color{};
+  // From 0 (unseen) to 1 (opaque), rounded to 255ths. Default: 1.
+  PerSample<double> opacity{};
+
+  Arguments list() const {
+    Arguments collected;
+    thickness.add_to(collected, "thickness");
+    fill_opacity.add_to(collected, "fill_opacity");
+    names.add_to(collected, "names");
+    text_scale.add_to(collected, "text_scale");
+    bbox_layout.add_to(collected, "bbox_layout");
+    bbox_normalized.add_to(collected, "bbox_normalized");
+    color.add_to(collected, "color");
+    opacity.add_to(collected, "opacity");
+    return collected;
+  }
+};
+// Draws boxes over images, with the names of their labels if they are given.
+//
+// Inputs: images; float32 boxes, (N, 4); optionally integer labels, (N). Corners are rounded to the nearest pixel and
+// belong to the box; its outline has the pixels of OpenCV's cv2.rectangle. With labels a box has the color of its
+// label, else boxes take turns. Names are written above their boxes, below the upper edge where there is no room,
+// black or white on the color. Layouts: HW, HWC, CHW, each also with a leading F, whose frames get the same; 1 to 4
+// channels. Types: uint8. A value v becomes (v * (255 - a) + color * a + 127) // 255, where a is the opacity in
+// 255ths.
+//
+// The host reads boxes and labels: on a GPU the results are written there, and values of boxes and labels that are on
+// it come back first, once for a batch.
+inline Batch draw_boxes(const Batch& images, const Batch& boxes,
+                        const DrawBoxesArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("draw_boxes", {images, boxes}, arguments.list(), options)[0];
+}
+inline Batch draw_boxes(const Batch& images, const Batch& boxes, const Batch& labels,
+                        const DrawBoxesArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("draw_boxes", {images, boxes, labels}, arguments.list(), options)[0];
+}
+
+struct DrawCirclesArguments {
+  // The pixels x, y: two numbers for each circle, rounded to the nearest pixel. Required.
+  PerSample<std::vector<double>> centers{};
+  // In pixels: one number, or one for each circle, rounded to the nearest; 0 is a point. Required.
+  PerSample<std::vector<double>> radius{};
+  // In pixels, from 1 to 255; 0: a disc. Default: 0.
+  PerSample<int64_t> thickness{};
+  // From 0 to 255: one number, one for each channel, or the channels of several colors, which take turns. Default:
+  // {255}.
+  PerSample<std::vector<double>> color{};
+  // From 0 (unseen) to 1 (opaque), rounded to 255ths. Default: 1.
+  PerSample<double> opacity{};
+
+  Arguments list() const {
+    Arguments collected;
+    centers.add_to(collected, "centers");
+    radius.add_to(collected, "radius");
+    thickness.add_to(collected, "thickness");
+    color.add_to(collected, "color");
+    opacity.add_to(collected, "opacity");
+    return collected;
+  }
+};
+// Draws circles or discs, one over the other: keypoints, for example.
+//
+// Discs, and circles of thickness 1, have the pixels of OpenCV's cv2.circle (LINE_8); a thicker circle those whose
+// centers are at most (thickness + 1) / 2 away from it. Layouts: HW, HWC, CHW, each also with a leading F, whose
+// frames get the same; 1 to 4 channels. Types: uint8. A value v becomes (v * (255 - a) + color * a + 127) // 255,
+// where a is the opacity in 255ths.
+inline Batch draw_circles(const Batch& input,
+                          const DrawCirclesArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("draw_circles", {input}, arguments.list(), options)[0];
+}
+
+struct DrawLinesArguments {
+  // The pixels x, y of both ends: four numbers for each line, rounded to the nearest pixel. Required.
+  PerSample<std::vector<double>> lines{};
+  // In pixels, from 1 to 255. Default: 1.
+  PerSample<int64_t> thickness{};
+  // From 0 to 255: one number, one for each channel, or the channels of several colors, which take turns. Default:
+  // {255}.
+  PerSample<std::vector<double>> color{};
+  // From 0 (unseen) to 1 (opaque), rounded to 255ths. Default: 1.
+  PerSample<double> opacity{};
+
+  Arguments list() const {
+    Arguments collected;
+    lines.add_to(collected, "lines");
+    thickness.add_to(collected, "thickness");
+    color.add_to(collected, "color");
+    opacity.add_to(collected, "opacity");
+    return collected;
+  }
+};
+// Draws lines between pixels, one over the other.
+//
+// A line of thickness 1 has the pixels of OpenCV's cv2.line (LINE_8); a thicker one those whose centers are at most
+// (thickness + 1) / 2 away from it, so that its ends are round. Layouts: HW, HWC, CHW, each also with a leading F,
+// whose frames get the same; 1 to 4 channels. Types: uint8. A value v becomes (v * (255 - a) + color * a + 127) //
+// 255, where a is the opacity in 255ths.
+inline Batch draw_lines(const Batch& input,
+                        const DrawLinesArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("draw_lines", {input}, arguments.list(), options)[0];
+}
+
 struct DrawSegmentsArguments {
   // The positions x, y of both ends, in pixels: four numbers for each segment. Required.
   PerSample<std::vector<double>> segments{};
@@ -1696,6 +1846,46 @@ struct DrawSegmentsArguments {
 inline Batch draw_segments(const Batch& input,
                            const DrawSegmentsArguments& arguments = {}, const CallOptions& options = {}) {
   return call("draw_segments", {input}, arguments.list(), options)[0];
+}
+
+struct DrawTextArguments {
+  // The texts. Required.
+  Optional<std::vector<std::string>> text{};
+  // The pixel x, y of the left upper corner of each text: two numbers for each, rounded to the nearest pixel.
+  // Required.
+  PerSample<std::vector<double>> positions{};
+  // Which of the texts is drawn at each position, from 0; default: each at its own. Samples may so have texts of their
+  // own.
+  PerSample<std::vector<int64_t>> indices{};
+  // A pixel of the font becomes so many pixels in both directions, from 1 to 64. Default: 1.
+  PerSample<int64_t> scale{};
+  // The color of a rectangle under each text, as `color`; default: the image remains.
+  PerSample<std::vector<double>> background{};
+  // From 0 to 255: one number, one for each channel, or the channels of several colors, which take turns. Default:
+  // {255}.
+  PerSample<std::vector<double>> color{};
+  // From 0 (unseen) to 1 (opaque), rounded to 255ths. Default: 1.
+  PerSample<double> opacity{};
+
+  Arguments list() const {
+    Arguments collected;
+    text.add_to(collected, "text");
+    positions.add_to(collected, "positions");
+    indices.add_to(collected, "indices");
+    scale.add_to(collected, "scale");
+    background.add_to(collected, "background");
+    color.add_to(collected, "color");
+    opacity.add_to(collected, "opacity");
+    return collected;
+  }
+};
+// Draws lines of text in a font of 8 x 13 pixels, which may be scaled.
+//
+// The font has the characters of ASCII; others are drawn as '?'. A line break begins a new line. Layouts: HW, HWC,
+// CHW, each also with a leading F, whose frames get the same; 1 to 4 channels. Types: uint8. A value v becomes (v *
+// (255 - a) + color * a + 127) // 255, where a is the opacity in 255ths.
+inline Batch draw_text(const Batch& input, const DrawTextArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("draw_text", {input}, arguments.list(), options)[0];
 }
 
 struct DumpImageArguments {
@@ -2107,6 +2297,28 @@ struct FadeArguments {
 // within 0 and 1, for "logarithmic"; sin(pi p / 2) for "quarter_sine"; (1 - cos(pi p)) / 2 for "half_sine".
 inline Batch fade(const Batch& input, const FadeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("fade", {input}, arguments.list(), options)[0];
+}
+
+struct FindHomographyArguments {
+
+  Arguments list() const {
+    Arguments collected;
+    return collected;
+  }
+};
+// Finds the perspective that maps points nearest to others, as the matrix of warp_perspective.
+//
+// Inputs: float32 points, (N, 2), x and y, of a source and of a target; at least 4, of which no 3 of 4 are on a line.
+// Output: a float32 matrix (3, 3) whose last number is 1, with the least sum of squared distances from the target, as
+// cv2.findHomography with method 0 finds it: points that belong to nothing else must be left out before.
+//
+// The host reads source and target: on a GPU the results are written there, and values of source and target that are
+// on it come back first, once for a batch.
+//
+// Computes in float64: the equations of many points are nearly dependent.
+inline Batch find_homography(const Batch& source, const Batch& target,
+                             const FindHomographyArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("find_homography", {source, target}, arguments.list(), options)[0];
 }
 
 struct FlipArguments {
@@ -2629,6 +2841,38 @@ inline Batch jpeg_compression_distortion(const Batch& input,
   return call("jpeg_compression_distortion", {input}, arguments.list(), options)[0];
 }
 
+struct LabelArguments {
+  // 8: pixels that touch diagonally are connected. 4: they are not. Default: 8.
+  Optional<int64_t> connectivity{};
+  // The value of pixels that belong to no region. Default: 0.
+  PerSample<int64_t> background{};
+  // Only pixels of the same value are connected. Default: false.
+  Optional<bool> by_value{};
+  // Regions of fewer pixels become background. Default: 1.
+  PerSample<int64_t> min_size{};
+  // Return the boxes and areas of the regions too. Default: false.
+  Optional<bool> statistics{};
+
+  Arguments list() const {
+    Arguments collected;
+    connectivity.add_to(collected, "connectivity");
+    background.add_to(collected, "background");
+    by_value.add_to(collected, "by_value");
+    min_size.add_to(collected, "min_size");
+    statistics.add_to(collected, "statistics");
+    return collected;
+  }
+};
+// Numbers the connected regions of a mask.
+//
+// Input: a mask of one channel, layout HW, or HWC or CHW; bool and integers. Output: int32 labels of the shape of the
+// mask, 0 for the background and 1, 2, ... for regions, in the order of their first pixels, row by row. With
+// statistics a second output has a row for each region, (K, 5) int32: left, top, width, height and the number of
+// pixels, as cv2.connectedComponentsWithStats returns them, without the background.
+inline Batch label(const Batch& mask, const LabelArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("label", {mask}, arguments.list(), options)[0];
+}
+
 struct LaplacianArguments {
   // Size of the derivative's window: odd, from 3 to 31, one value or one per axis. Default: {3}.
   PerSample<std::vector<int64_t>> window_size{};
@@ -2828,6 +3072,29 @@ struct MfccArguments {
 // Transform", 1990; S. Davis and P. Mermelstein, 1980.
 inline Batch mfcc(const Batch& input, const MfccArguments& arguments = {}, const CallOptions& options = {}) {
   return call("mfcc", {input}, arguments.list(), options)[0];
+}
+
+struct MinAreaRectArguments {
+
+  Arguments list() const {
+    Arguments collected;
+    return collected;
+  }
+};
+// Finds the rotated rectangle of the smallest area around points.
+//
+// Input: float32 points, (N, 2), x and y. Output: five float32 numbers, center x, center y, width, height and the
+// angle in degrees, from 0 to less than 90, by which the side of the width is turned from x toward y: the numbers of
+// OpenCV's RotatedRect, for cv2.boxPoints. Of equal areas the first edge of the convex hull counts. Without points all
+// are 0.
+//
+// The host reads points: on a GPU the results are written there, and values of points that are on it come back first,
+// once for a batch.
+//
+// Computes in float64: areas of thin rectangles are small differences of positions.
+inline Batch min_area_rect(const Batch& points,
+                           const MinAreaRectArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("min_area_rect", {points}, arguments.list(), options)[0];
 }
 
 struct MuLawDecodeArguments {

@@ -18,8 +18,8 @@ TEST(Function, KnowsWhichOperatorsMixSamples) {
                                     "io.file.read",    "segmentation.select_masks",
                                     "decoders.video",  "experimental.decoders.video",
                                     "get_property",    "random_bbox_crop",
-                                    "nms",             "ssd_random_crop",
-                                    "transform_boxes"};
+                                    "label",           "nms",
+                                    "ssd_random_crop", "transform_boxes"};
   for (const OpInfo* info : all_ops())
     if (info->batch_wide) {
       EXPECT_NE(mixes_samples(info->name), alone.count(info->name) > 0) << info->name;

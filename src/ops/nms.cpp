@@ -12,7 +12,7 @@ struct Nms : WholeOperator {
   PerSample<int> max_detections;
   std::string iou_type = "iou", bbox_layout = "ltrb";
   Optional<std::string> soft;
-  double sigma = 0.5;
+  float sigma = 0.5f;
   bool output_mask = false;
 
   static Schema<Nms> schema() {

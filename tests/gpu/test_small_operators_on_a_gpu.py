@@ -18,6 +18,7 @@ RNG = np.random.default_rng(5)
 BOXES = [np.float32([[0.1, 0.2, 0.5, 0.6], [0.3, 0.3, 0.9, 0.8]]), np.float32([[0.0, 0.0, 1.0, 1.0]])]
 LABELS = [np.int32([7, 3]), np.int32([1])]
 IMAGES = [RNG.integers(0, 256, (40, 50, 3), np.uint8), RNG.integers(0, 256, (31, 22, 3), np.uint8)]
+IMAGES_OF_ONE = [np.ascontiguousarray(m[..., 0]) for m in IMAGES]
 ANCHORS = np.float32(np.random.default_rng(3).random((700, 2)) * 0.5)
 ANCHORS = np.concatenate([ANCHORS, ANCHORS + np.float32(0.3)], 1).ravel().tolist()
 POLYGONS = [np.int32([[0, 0, 3], [1, 3, 6], [0, 6, 9]]), np.int32([[2, 1, 4]])]
@@ -68,6 +69,17 @@ CALLS = {
         [[np.concatenate(CHUNKS)] * 2],
         {"shape": [125], "dtype": "int16", "chunk_sizes": [len(c) for c in CHUNKS]},
     ),
+}
+CALLS |= {
+    "label_rows": ([[m % 3 for m in IMAGES_OF_ONE]], {"statistics": True, "min_size": 2}),
+    "label_values": ([[m % 3 for m in IMAGES_OF_ONE]], {"statistics": True, "by_value": True, "connectivity": 4}),
+    "min_area_rect": ([CORNERS], {}),
+    "find_homography": ([CORNERS, [c + c[::-1] for c in CORNERS]], {}),
+    "draw_boxes_names": (
+        [IMAGES, [b * 30 for b in BOXES], LABELS],
+        {"names": ["a", "bc"], "thickness": 3, "fill_opacity": 0.5, "color": [9, 90, 255, 255, 0, 0]},
+    ),
+    "box_blur_regions": ([IMAGES, [b * 30 for b in BOXES]], {"window_size": [9]}),
 }
 SEEDED = {"random_bbox_crop", "ssd_random_crop", "random_crop_generator", "roi_random_crop"}
 

@@ -10,9 +10,11 @@ from operators.picture_draws import some
 def corners(boxes, bbox_layout="ltrb"):
     if bbox_layout == "ltrb":
         return boxes
-    low, extent = boxes[:, :2].astype(np.float64), boxes[:, 2:].astype(np.float64)
-    low = low - extent / 2 if bbox_layout == "cxcywh" else low
-    return np.concatenate([low, low + extent], 1).astype(np.float32)
+    low, extent = boxes[:, :2], boxes[:, 2:]
+    if bbox_layout == "cxcywh":
+        half = extent * np.float32(0.5)
+        return np.concatenate([low - half, low + half], 1)
+    return np.concatenate([low, low + extent], 1)
 
 
 def overlap(box, others, iou_type="iou"):

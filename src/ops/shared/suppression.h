@@ -5,7 +5,6 @@
 
 #include "families/team/kernels/overlap.h"
 #include "families/team/team.h"
-#include "pixel/transcendental.h"
 
 namespace penstock {
 

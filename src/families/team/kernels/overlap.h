@@ -2,6 +2,7 @@
 // Teams that compare boxes: how much two of them overlap, and the memory in which they suppress each other.
 #pragma once
 #include "families/team/kernels/team.h"
+#include "pixel/transcendental32.h"
 
 namespace penstock {
 
@@ -16,16 +17,15 @@ struct BoxForm {
   int32_t extents;   // the second pair is width and height
   int32_t centered;  // the first pair is the center
 };
-// Rounded once.
 PENSTOCK_HD inline Corners corners_of(const float* row, const BoxForm& f) {
-  double low[2], high[2];
+  float low[2], high[2];
   for (int a = 0; a < 2; ++a) {
-    const double second = row[f.second[a]];
-    low[a] = row[f.start[a]] - (f.centered ? second / 2 : 0.0);
-    high[a] = second + (f.extents ? low[a] : 0.0);
+    const float first = row[f.start[a]], second = row[f.second[a]];
+    const float half = second * 0.5f;
+    low[a] = f.centered ? first - half : first;
+    high[a] = f.centered ? first + half : f.extents ? first + second : second;
   }
-  return {static_cast<float>(low[0]), static_cast<float>(low[1]), static_cast<float>(high[0]),
-          static_cast<float>(high[1])};
+  return {low[0], low[1], high[0], high[1]};
 }
 
 PENSTOCK_HD inline float area_of(const Corners& c) { return (c.right - c.left) * (c.bottom - c.top); }
@@ -60,11 +60,9 @@ PENSTOCK_HD inline int64_t score_key(float score, int64_t i) {
 }
 
 // The score that is left of one beside a box of a higher score. decay: 1: linear, 2: Gaussian.
-PENSTOCK_HD inline float decayed(float score, float overlap, int32_t decay, float threshold, double sigma) {
+PENSTOCK_HD inline float decayed(float score, float overlap, int32_t decay, float threshold, float sigma) {
   if (decay == 1) return overlap > threshold ? score * (1.0f - overlap) : score;
-  if (!(overlap > 0)) return score;
-  const double v = overlap;
-  return score * static_cast<float>(exp(-(v * v) / sigma));
+  return overlap > 0 ? score * single_precision::exp(-(overlap * overlap) / sigma) : score;
 }
 
 // Candidates are pairs of a box and a class, numbered box by box. Those that pass the threshold are kept in arrays.
@@ -111,11 +109,12 @@ struct SuppressionCoef {
   BoxForm form;
   float score_threshold;
   float overlap_threshold;
-  double sigma;
+  float sigma;
   int32_t kind;
   int32_t decay;  // 0: boxes are removed
   int32_t labeled;
   int32_t limited;  // by score_threshold
+  int32_t unused;
 };
 
 }  // namespace penstock

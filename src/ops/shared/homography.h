@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The perspective that maps points nearest to others.
+#pragma once
+#include <array>
+
+#include "ops/shared/point_rows.h"
+
+namespace penstock {
+
+using Perspective = std::array<double, 9>;  // row by row
+
+// False: the points determine none, for example where all are on a line. `source` and `target` are at least 4.
+bool fit_perspective(const std::vector<PlanePoint>& source, const std::vector<PlanePoint>& target, Perspective& out);
+
+}  // namespace penstock
