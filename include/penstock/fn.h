@@ -3213,7 +3213,7 @@ struct NmsArguments {
     return collected;
   }
 };
-// Keeps the boxes with the highest scores and drops others that overlap them (non-maximum suppression).
+// Keeps the boxes of the highest scores and drops those that overlap them (non-maximum suppression).
 //
 // Inputs: float32 boxes, (N, 4); float32 scores, (N), or (N, C) with a score for each of C classes; optionally integer
 // labels, (N). Boxes in the order of their scores, of equal scores the first one first, are kept unless they overlap a

@@ -14,7 +14,7 @@ struct FindHomography : WholeOperator {
                "line. Output: a float32 matrix (3, 3) whose last number is 1, with the least sum of squared distances "
                "from the target, as cv2.findHomography with method 0 finds it: points that belong to nothing else must "
                "be left out before.\n\nExample:\n>>> source = np.float32([[0, 0], [10, 0], [10, 10], [0, 10]])\n>>> "
-               "fn.find_homography(source, source * 2 + 3).numpy().round(3).tolist()\n[[2.0, 0.0, 3.0], [0.0, 2.0, "
+               "fn.find_homography(source, source * 2 + 3).round(3).tolist()\n[[2.0, 0.0, 3.0], [0.0, 2.0, "
                "3.0], [0.0, 0.0, 1.0]]")
         .inputs(2)
         .input_names({"source", "target"})

@@ -8,8 +8,23 @@ namespace {
 double turn(const PlanePoint& a, const PlanePoint& b, const PlanePoint& c) {
   return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
+// Leaves out points inside a rectangle that has a point beyond each of its corners: no corners of the hull are among them.
+void leave_out_inner(std::vector<PlanePoint>& points) {
+  if (points.size() < 16) return;
+  PlanePoint low_sum = points[0], high_sum = low_sum, low_rest = low_sum, high_rest = low_sum;  // x + y, x - y
+  for (const PlanePoint& p : points) {
+    if (p.x + p.y < low_sum.x + low_sum.y) low_sum = p;
+    if (p.x + p.y > high_sum.x + high_sum.y) high_sum = p;
+    if (p.x - p.y < low_rest.x - low_rest.y) low_rest = p;
+    if (p.x - p.y > high_rest.x - high_rest.y) high_rest = p;
+  }
+  const double left = std::max(low_sum.x, low_rest.x), right = std::min(high_sum.x, high_rest.x);
+  const double top = std::max(low_sum.y, high_rest.y), bottom = std::min(high_sum.y, low_rest.y);
+  std::erase_if(points, [&](const PlanePoint& p) { return p.x > left && p.x < right && p.y > top && p.y < bottom; });
+}
 // The corners of the convex hull in order, without those on its edges (Andrew, 1979).
 std::vector<PlanePoint> convex_hull(std::vector<PlanePoint> points) {
+  leave_out_inner(points);
   std::sort(points.begin(), points.end(),
             [](const PlanePoint& a, const PlanePoint& b) { return a.x < b.x || (a.x == b.x && a.y < b.y); });
   const auto same = [](const PlanePoint& a, const PlanePoint& b) { return a.x == b.x && a.y == b.y; };

@@ -19,7 +19,7 @@ struct Nms : WholeOperator {
     using Op = Nms;
     return Schema<Op>(
                "nms",
-               "Keeps the boxes with the highest scores and drops others that overlap them (non-maximum "
+               "Keeps the boxes of the highest scores and drops those that overlap them (non-maximum "
                "suppression).\n\nInputs: float32 boxes, (N, 4); float32 scores, (N), or (N, C) with a score for each "
                "of C classes; optionally integer labels, (N). Boxes in the order of their scores, of equal scores the "
                "first one first, are kept unless they overlap a kept box of the same label or class by more than "

@@ -106,7 +106,7 @@ def draw_nms(draw):
     layout = draw(st.sampled_from(["ltrb", "xywh", "cxcywh"]))
     constants = {"iou_threshold": draw(st.sampled_from([0.0, 0.25, 0.3, 0.5, 0.7, 1.0])), "bbox_layout": layout}
     constants |= some(draw, score_threshold=st.just(0.25), max_detections=st.sampled_from([1, 7]))
-    constants |= some(draw, iou_type=st.sampled_from(["iou", "giou", "diou"]))
+    constants |= some(draw, iou_type=st.sampled_from(["iou", "giou", "diou"]), soft=st.just("linear"))
     expected = lambda i: nms(*[x[i] for x in inputs], **constants)  # noqa: E731
     return Case(inputs, [""] * len(inputs), constants, dtype="int32", error=0.0, expected=expected)
 

@@ -3408,7 +3408,7 @@ def find_homography(
 
     Example:
         >>> source = np.float32([[0, 0], [10, 0], [10, 10], [0, 10]])
-        >>> fn.find_homography(source, source * 2 + 3).numpy().round(3).tolist()
+        >>> fn.find_homography(source, source * 2 + 3).round(3).tolist()
         [[2.0, 0.0, 3.0], [0.0, 2.0, 3.0], [0.0, 0.0, 1.0]]
     """
     ...
@@ -5414,7 +5414,7 @@ def nms(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Keeps the boxes with the highest scores and drops others that overlap them (non-maximum suppression).
+    """Keeps the boxes of the highest scores and drops those that overlap them (non-maximum suppression).
 
     Inputs: float32 boxes, (N, 4); float32 scores, (N), or (N, C) with a score for each of C
     classes; optionally integer labels, (N). Boxes in the order of their scores, of equal scores

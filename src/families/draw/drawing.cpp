@@ -30,11 +30,19 @@ Canvas canvas_of(const View& v) {
 
 namespace {
 
-// A run of n pixels.
-void paint_opaque(uint8_t* to, int64_t n, const Ink& ink, const Canvas& c) {
-  if (c.pixel == 1) return static_cast<void>(std::memset(to, ink.color[0], static_cast<size_t>(n)));
+// A run of n pixels of `bytes` each.
+template <int bytes> void paint_run(uint8_t* to, int64_t n, const Ink& ink) {
   for (int64_t i = 0; i < n; ++i)
-    for (int64_t k = 0; k < c.channels; ++k) to[i * c.pixel + k] = static_cast<uint8_t>(ink.color[k]);
+    for (int k = 0; k < bytes; ++k) to[i * bytes + k] = static_cast<uint8_t>(ink.color[k]);
+}
+template <int bytes> void paint_opaque(uint8_t* first, int64_t n, int64_t rows, int64_t line, const Ink& ink) {
+  constexpr int64_t kShort = 16;
+  for (int64_t y = 0; y < rows; ++y) {
+    uint8_t* const to = first + y * line;
+    if (bytes == 1) std::memset(to, ink.color[0], static_cast<size_t>(n));
+    else if (y == 0 || n < kShort) paint_run<bytes>(to, n, ink);
+    else std::memcpy(to, first, static_cast<size_t>(n * bytes));
+  }
 }
 // `colored`: color * opacity + 127 for each byte of the run.
 void blend(uint8_t* to, int64_t bytes, const uint16_t* colored, int32_t opacity) {
@@ -50,11 +58,11 @@ void paint_patch(uint8_t* plane, const Patch& p, const Ink& ink, const Canvas& c
   const int64_t n = p.right - p.left, bytes = n * c.pixel, line = c.width * c.pixel;
   uint8_t* const first = plane + p.top * line + p.left * c.pixel;
   if (ink.opacity == 255) {
-    paint_opaque(first, n, ink, c);
-    for (int64_t y = 1; y < p.bottom - p.top; ++y)
-      c.pixel == 1 ? paint_opaque(first + y * line, n, ink, c)
-                   : static_cast<void>(std::memcpy(first + y * line, first, static_cast<size_t>(bytes)));
-    return;
+    const auto paint = c.pixel == 1   ? paint_opaque<1>
+                       : c.pixel == 2 ? paint_opaque<2>
+                       : c.pixel == 3 ? paint_opaque<3>
+                                      : paint_opaque<4>;
+    return paint(first, n, p.bottom - p.top, line, ink);
   }
   colored.resize(static_cast<size_t>(bytes));
   for (int64_t i = 0; i < n; ++i)
@@ -67,10 +75,14 @@ void paint(uint8_t* to, const Canvas& c, const Drawing& drawing) {
   std::vector<uint16_t> colored;
   for (int64_t image = 0; image < c.images; ++image)
     for (const Patch& p : drawing.patches())
-      for (int64_t k = 0; k < (c.pixel == 1 ? c.channels : 1); ++k) {
+      if (c.pixel > 1) {
+        paint_patch(to + image * c.image, p, drawing.inks()[static_cast<size_t>(p.ink)], c, colored);
+      } else {
         Ink ink = drawing.inks()[static_cast<size_t>(p.ink)];
-        if (c.pixel == 1) ink.color[0] = ink.color[k];
-        paint_patch(to + image * c.image + k * c.plane, p, ink, c, colored);
+        for (int64_t k = 0; k < c.channels; ++k) {
+          ink.color[0] = drawing.inks()[static_cast<size_t>(p.ink)].color[k];
+          paint_patch(to + image * c.image + k * c.plane, p, ink, c, colored);
+        }
       }
 }
 
