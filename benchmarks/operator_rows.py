@@ -258,12 +258,12 @@ def placed():
     drawn = {"segments": np.hstack([drops, drops + [4, 20]]).ravel().tolist(), "color": [200.0], "opacity": [0.7]}
     row("draw_segments", "image", TWO, lambda f, x: f.fn.draw_segments(x, **drawn))
     row("draw_boxes", "image pixel_boxes", BYTES, lambda f, x, b: f.fn.draw_boxes(x, b, color=[0, 255, 0], thickness=2))
-    lines = {"lines": np.hstack([drops, drops[::-1]])[:64].ravel().tolist(), "color": [255, 0, 0]}
-    row("draw_lines", "image", BYTES, lambda f, x: f.fn.draw_lines(x, **lines))
-    points = {"centers": drops[:64].ravel().tolist(), "radius": 4.0, "color": [255, 0, 0]}
-    row("draw_circles", "image", BYTES, lambda f, x: f.fn.draw_circles(x, **points))
-    text = {"text": ["Penstock"] * 16, "positions": drops[:16].ravel().tolist(), "scale": 2}
-    row("draw_text", "image", BYTES, lambda f, x: f.fn.draw_text(x, **text))
+    strokes = {"lines": np.hstack([drops, drops[::-1]])[:64].ravel().tolist(), "color": [255, 0, 0]}
+    row("draw_lines", "image", BYTES, lambda f, x: f.fn.draw_lines(x, **strokes))
+    dots = {"centers": drops[:64].ravel().tolist(), "radius": 4.0, "color": [255, 0, 0]}
+    row("draw_circles", "image", BYTES, lambda f, x: f.fn.draw_circles(x, **dots))
+    written = {"text": ["Penstock"] * 16, "positions": drops[:16].ravel().tolist(), "scale": 2}
+    row("draw_text", "image", BYTES, lambda f, x: f.fn.draw_text(x, **written))
     row("box_blur_regions", "image pixel_boxes", BYTES, lambda f, x, b: f.fn.box_blur_regions(x, b, window_size=15))
 
 

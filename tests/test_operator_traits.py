@@ -21,6 +21,7 @@ def test_the_traits_of_operators():
     assert with_trait("calls_back") == {"python_function": True, "numba_function": True}
     assert with_trait("fed") == {"external_source": "batches", "experimental.inputs.video": "video"}
     in_place = ["_assign", "_assign_at", "_assign_where", "expand_dims", "pad", "reshape", "squeeze"]
+    in_place += ["draw_boxes", "draw_circles", "draw_lines", "draw_text"]
     assert with_trait("in_place") == dict.fromkeys(in_place, True)
     videos = ["decoders.video", "experimental.readers.video", "readers.video"]
     assert with_trait("decodes_to_device") == dict.fromkeys(videos, True)
