@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The family draw: operators that draw over images of bytes. An operator says on the host what it draws, as patches of
-// pixels with an ink, in order; outlines.h and glyphs.h make patches of boxes, lines, circles and text. Both devices paint
-// the same patches, so geometry needs no second form. Patches of one shape do not overlap: an ink that is not opaque
-// covers each pixel once.
+// The family draw: operators that draw over images of bytes. An operator says on the host what it draws, as patches
+// of pixels with an ink, in order; outlines.h and glyphs.h make patches of boxes, lines, circles and text. Both devices
+// paint the same patches, so geometry needs no second form. Patches of one shape do not overlap: an ink that is not
+// opaque covers each pixel once.
 #pragma once
 #include <vector>
 

@@ -9,7 +9,8 @@ namespace penstock::draw {
 
 constexpr int64_t kGlyphWidth = 8, kGlyphHeight = 13, kMostScale = 64;
 
-// Lines end at '\n'. A byte that is no character from ' ' to '~' is drawn as '?'; of a character in UTF-8 the first one.
+// Lines end at '\n'. A byte that is no character from ' ' to '~' is drawn as '?'; of a character in UTF-8 the first
+// one.
 Point text_extents(const std::string& text, int64_t scale);
 // `place` is the corner of the first character's cell.
 void add_text(Drawing& to, Point place, const std::string& text, int64_t scale);
