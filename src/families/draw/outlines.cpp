@@ -54,24 +54,31 @@ bool cut(Point& a, Point& b, int64_t width, int64_t height) {
   return side(a.y, last.y) == 0 && side(b.y, last.y) == 0;
 }
 
+// The line of Bresenham as runs along its longer axis: between the first and the last one they have `whole` pixels or
+// one more.
 void add_thin_line(Drawing& to, Point a, Point b) {
   if (!cut(a, b, to.width(), to.height())) return;
   if (b.x < a.x) std::swap(a, b);
   const int64_t across = b.x - a.x, down = std::abs(b.y - a.y), turn = b.y < a.y ? -1 : 1;
   const bool steep = down > across;
   const int64_t major = steep ? down : across, minor = steep ? across : down;
+  const auto add_run = [&](int64_t begin, int64_t end, int64_t aside) {
+    if (!steep) return to.add(a.x + begin, a.y + turn * aside, a.x + end, a.y + turn * aside + 1);
+    const int64_t first = a.y + turn * begin, last = a.y + turn * (end - 1);
+    to.add(a.x + aside, std::min(first, last), a.x + aside + 1, std::max(first, last) + 1);
+  };
+  if (minor == 0) return add_run(0, major + 1, 0);
+  const int64_t whole = major / minor, rest = 2 * (major % minor);
   int64_t error = major - 2 * minor;
-  Point begin = a, at = a;  // of a run along the longer axis
-  const auto end_run = [&] { to.add(begin.x, std::min(begin.y, at.y), at.x + 1, std::max(begin.y, at.y) + 1); };
-  for (int64_t k = 0; k < major; ++k) {
-    const bool turns = error < 0;
-    if (turns) end_run();
-    error += (turns ? 2 * major : 0) - 2 * minor;
-    if (steep || turns) at.y += turn;
-    if (!steep || turns) at.x += 1;
-    if (turns) begin = at;
+  int64_t at = 1 + (error >= 0 ? error / (2 * minor) + 1 : 0);  // the end of a run
+  error -= (at - 1) * 2 * minor;                                // -2 minor to -1, where the line turns
+  add_run(0, std::min(at, major + 1), 0);
+  for (int64_t aside = 1; at <= major; ++aside) {
+    const int64_t begin = at, next = error + rest;
+    at += whole + (next >= 0 ? 1 : 0);
+    error = next >= 0 ? next - 2 * minor : next;
+    add_run(begin, std::min(at, major + 1), aside);
   }
-  end_run();
 }
 
 // Pixels of row y whose centers are at most `reach` from a segment: one run, found between bounds of it.
