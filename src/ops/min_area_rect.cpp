@@ -8,7 +8,7 @@ namespace {
 double turn(const PlanePoint& a, const PlanePoint& b, const PlanePoint& c) {
   return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
-// Leaves out points inside a rectangle that has a point beyond each of its corners: they are no corners of the hull.
+// Leaves out points inside a rectangle that has a point beyond each of its corners: the hull has none of them.
 void leave_out_inner(std::vector<PlanePoint>& points) {
   if (points.size() < 16) return;
   PlanePoint low_sum = points[0], high_sum = low_sum, low_rest = low_sum, high_rest = low_sum;  // x + y, x - y

@@ -1137,6 +1137,81 @@ def box_blur_regions(
 ) -> Any: ...
 
 @overload
+def box_blur_regions(
+    images: Kind,
+    boxes: Data,
+    /,
+    *,
+    window_size: int | Sequence[int] | PerSample = [15],
+    border_mode: str = 'reflect_101',
+    bbox_layout: str = 'ltrb',
+    bbox_normalized: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Blurs images inside boxes, such as faces, and leaves the rest as it is.
+
+    Inputs: images; float32 boxes, (N, 4), whose edges are rounded to those between pixels.
+    Inside a box a value becomes the mean of the square around it, as box_blur computes it, of
+    the input: also of what is outside the box. Where boxes overlap, the last one counts.
+    Layouts: HW, HWC, CHW, each also with a leading F, whose frames are blurred in the same
+    boxes; the output keeps the layout. Types: integers of 8 and 16 bits, float16, float32.
+
+    The host reads boxes: on a GPU the results are written there, and values of boxes that are
+    on it come back first, once for a batch.
+
+    Args:
+        images (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        boxes (data): Like the first input.
+        window_size (Sequence[int], or one per sample, default [15]): The side of the square,
+            from 1 to 2047: one number, or one for each box.
+        border_mode (str, default 'reflect_101'): The area outside the image: "reflect_101",
+            "reflect", "replicate", or "constant": zeros.
+        bbox_layout (str, default 'ltrb'): Meaning of the numbers of a box: ltrb (xyXY), xywh
+            (xyWH) or cxcywh.
+        bbox_normalized (bool, default False): True: boxes are in fractions of the image. False:
+            in pixels.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.random.default_rng(0).integers(0, 256, (48, 64, 3), np.uint8)
+        >>> result = fn.box_blur_regions(image, np.float32([[8, 8, 24, 30]]), window_size=9)
+    """
+    ...
+
+@overload
+def box_blur_regions(
+    images: Data,
+    boxes: Data,
+    /,
+    *,
+    window_size: int | Sequence[int] | PerSample = [15],
+    border_mode: str = 'reflect_101',
+    bbox_layout: str = 'ltrb',
+    bbox_normalized: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def box_encoder(
     boxes: Kind,
     labels: Data,
@@ -3178,6 +3253,242 @@ def draw_lines(
 ) -> Any: ...
 
 @overload
+def draw_boxes(
+    images: Kind,
+    boxes: Data,
+    labels: Data = ...,
+    /,
+    *,
+    thickness: int | PerSample = 1,
+    fill_opacity: float | PerSample = 0.0,
+    names: str | Sequence[str] | NDArray[Any] | None = None,
+    text_scale: int | PerSample = 1,
+    bbox_layout: str = 'ltrb',
+    bbox_normalized: bool = False,
+    color: float | Sequence[float] | PerSample = [255.0],
+    opacity: float | PerSample = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Draws boxes over images, with the names of their labels if they are given.
+
+    Inputs: images; float32 boxes, (N, 4); optionally integer labels, (N). Corners are rounded
+    to the nearest pixel and belong to the box; its outline has the pixels of OpenCV's
+    cv2.rectangle. With labels a box has the color of its label, else boxes take turns. Names
+    are written above their boxes, below the upper edge where there is no room, black or white
+    on the color. Layouts: HW, HWC, CHW, each also with a leading F, whose frames get the same;
+    1 to 4 channels. Types: uint8. A value v becomes (v * (255 - a) + color * a + 127) // 255,
+    where a is the opacity in 255ths.
+
+    The host reads boxes and labels: on a GPU the results are written there, and values of boxes
+    and labels that are on it come back first, once for a batch.
+
+    Args:
+        images (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        boxes (data): Like the first input.
+        labels (data, optional): Like the first input.
+        thickness (int, or one per sample, default 1): Of the outline, in pixels, from 1 to 255;
+            0: no outline.
+        fill_opacity (float, or one per sample, default 0.0): How opaque the area of a box is
+            covered with its color, from 0 to 1.
+        names (Sequence[str]): The names of the labels 0, 1, ...; a label without a name is
+            written as a number.
+        text_scale (int, or one per sample, default 1): A pixel of the font becomes so many
+            pixels in both directions, from 1 to 64.
+        bbox_layout (str, default 'ltrb'): Meaning of the numbers of a box: ltrb (xyXY), xywh
+            (xyWH) or cxcywh.
+        bbox_normalized (bool, default False): True: boxes are in fractions of the image. False:
+            in pixels.
+        color (Sequence[float], or one per sample, default [255.0]): From 0 to 255: one number,
+            one for each channel, or the channels of several colors, which take turns.
+        opacity (float, or one per sample, default 1.0): From 0 (unseen) to 1 (opaque), rounded
+            to 255ths.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image, boxes = np.zeros((48, 64, 3), np.uint8), np.float32([[8, 20, 50, 40]])
+        >>> result = fn.draw_boxes(image, boxes, np.int32([1]), names=["cat", "dog"], color=[255, 0, 0, 0, 255, 0])
+    """
+    ...
+
+@overload
+def draw_boxes(
+    images: Data,
+    boxes: Data,
+    labels: Data = ...,
+    /,
+    *,
+    thickness: int | PerSample = 1,
+    fill_opacity: float | PerSample = 0.0,
+    names: str | Sequence[str] | NDArray[Any] | None = None,
+    text_scale: int | PerSample = 1,
+    bbox_layout: str = 'ltrb',
+    bbox_normalized: bool = False,
+    color: float | Sequence[float] | PerSample = [255.0],
+    opacity: float | PerSample = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def draw_circles(
+    input: Kind,
+    /,
+    *,
+    centers: float | Sequence[float] | PerSample,
+    radius: float | Sequence[float] | PerSample,
+    thickness: int | PerSample = 0,
+    color: float | Sequence[float] | PerSample = [255.0],
+    opacity: float | PerSample = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Draws circles or discs, one over the other: keypoints, for example.
+
+    Discs, and circles of thickness 1, have the pixels of OpenCV's cv2.circle (LINE_8); a
+    thicker circle those whose centers are at most (thickness + 1) / 2 away from it. Layouts:
+    HW, HWC, CHW, each also with a leading F, whose frames get the same; 1 to 4 channels. Types:
+    uint8. A value v becomes (v * (255 - a) + color * a + 127) // 255, where a is the opacity in
+    255ths.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        centers (Sequence[float], or one per sample, required): The pixels x, y: two numbers for
+            each circle, rounded to the nearest pixel.
+        radius (Sequence[float], or one per sample, required): In pixels: one number, or one for
+            each circle, rounded to the nearest; 0 is a point.
+        thickness (int, or one per sample, default 0): In pixels, from 1 to 255; 0: a disc.
+        color (Sequence[float], or one per sample, default [255.0]): From 0 to 255: one number,
+            one for each channel, or the channels of several colors, which take turns.
+        opacity (float, or one per sample, default 1.0): From 0 (unseen) to 1 (opaque), rounded
+            to 255ths.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.draw_circles(image, centers=[20, 20, 40, 30], radius=[5, 3], color=[0, 255, 0])
+    """
+    ...
+
+@overload
+def draw_circles(
+    input: Data,
+    /,
+    *,
+    centers: float | Sequence[float] | PerSample,
+    radius: float | Sequence[float] | PerSample,
+    thickness: int | PerSample = 0,
+    color: float | Sequence[float] | PerSample = [255.0],
+    opacity: float | PerSample = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def draw_lines(
+    input: Kind,
+    /,
+    *,
+    lines: float | Sequence[float] | PerSample,
+    thickness: int | PerSample = 1,
+    color: float | Sequence[float] | PerSample = [255.0],
+    opacity: float | PerSample = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Draws lines between pixels, one over the other.
+
+    A line of thickness 1 has the pixels of OpenCV's cv2.line (LINE_8); a thicker one those
+    whose centers are at most (thickness + 1) / 2 away from it, so that its ends are round.
+    Layouts: HW, HWC, CHW, each also with a leading F, whose frames get the same; 1 to 4
+    channels. Types: uint8. A value v becomes (v * (255 - a) + color * a + 127) // 255, where a
+    is the opacity in 255ths.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        lines (Sequence[float], or one per sample, required): The pixels x, y of both ends: four
+            numbers for each line, rounded to the nearest pixel.
+        thickness (int, or one per sample, default 1): In pixels, from 1 to 255.
+        color (Sequence[float], or one per sample, default [255.0]): From 0 to 255: one number,
+            one for each channel, or the channels of several colors, which take turns.
+        opacity (float, or one per sample, default 1.0): From 0 (unseen) to 1 (opaque), rounded
+            to 255ths.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.draw_lines(image, lines=[4, 4, 60, 40, 60, 4, 4, 40], color=[255, 200, 0])
+    """
+    ...
+
+@overload
+def draw_lines(
+    input: Data,
+    /,
+    *,
+    lines: float | Sequence[float] | PerSample,
+    thickness: int | PerSample = 1,
+    color: float | Sequence[float] | PerSample = [255.0],
+    opacity: float | PerSample = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def draw_segments(
     input: Kind,
     /,
@@ -3262,6 +3573,86 @@ def draw_segments(
     preserve: bool = False,
     out: Any = None,
     stream: Any = None,
+) -> Any: ...
+
+@overload
+def draw_text(
+    input: Kind,
+    /,
+    *,
+    text: str | Sequence[str] | NDArray[Any],
+    positions: float | Sequence[float] | PerSample,
+    indices: int | Sequence[int] | PerSample = [],
+    scale: int | PerSample = 1,
+    background: float | Sequence[float] | PerSample | None = None,
+    color: float | Sequence[float] | PerSample = [255.0],
+    opacity: float | PerSample = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Draws lines of text in a font of 8 x 13 pixels, which may be scaled.
+
+    The font has the characters of ASCII; others are drawn as '?'. A line break begins a new
+    line. Layouts: HW, HWC, CHW, each also with a leading F, whose frames get the same; 1 to 4
+    channels. Types: uint8. A value v becomes (v * (255 - a) + color * a + 127) // 255, where a
+    is the opacity in 255ths.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        text (Sequence[str], required): The texts.
+        positions (Sequence[float], or one per sample, required): The pixel x, y of the left
+            upper corner of each text: two numbers for each, rounded to the nearest pixel.
+        indices (Sequence[int], or one per sample, default []): Which of the texts is drawn at
+            each position, from 0; default: each at its own. Samples may so have texts of their
+            own.
+        scale (int, or one per sample, default 1): A pixel of the font becomes so many pixels in
+            both directions, from 1 to 64.
+        background (Sequence[float], or one per sample): The color of a rectangle under each
+            text, as `color`; default: the image remains.
+        color (Sequence[float], or one per sample, default [255.0]): From 0 to 255: one number,
+            one for each channel, or the channels of several colors, which take turns.
+        opacity (float, or one per sample, default 1.0): From 0 (unseen) to 1 (opaque), rounded
+            to 255ths.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.draw_text(image, text=["left", "right"], positions=[2, 2, 20, 30])
+    """
+    ...
+
+@overload
+def draw_text(
+    input: Data,
+    /,
+    *,
+    text: str | Sequence[str] | NDArray[Any],
+    positions: float | Sequence[float] | PerSample,
+    indices: int | Sequence[int] | PerSample = [],
+    scale: int | PerSample = 1,
+    background: float | Sequence[float] | PerSample | None = None,
+    color: float | Sequence[float] | PerSample = [255.0],
+    opacity: float | PerSample = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
 ) -> Any: ...
 
 @overload
@@ -3944,6 +4335,67 @@ def fade(
     preserve: bool = False,
     out: Any = None,
     stream: Any = None,
+) -> Any: ...
+
+@overload
+def find_homography(
+    source: Kind,
+    target: Data,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Finds the perspective that maps points nearest to others, as the matrix of warp_perspective.
+
+    Inputs: float32 points, (N, 2), x and y, of a source and of a target; at least 4, of which
+    no 3 of 4 are on a line. Output: a float32 matrix (3, 3) whose last number is 1, with the
+    least sum of squared distances from the target, as cv2.findHomography with method 0 finds
+    it: points that belong to nothing else must be left out before.
+
+    The host reads source and target: on a GPU the results are written there, and values of
+    source and target that are on it come back first, once for a batch.
+
+    Computes in float64: the equations of many points are nearly dependent.
+
+    Args:
+        source (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        target (data): Like the first input.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> source = np.float32([[0, 0], [10, 0], [10, 10], [0, 10]])
+        >>> fn.find_homography(source, source * 2 + 3).round(3).tolist()
+        [[2.0, 0.0, 3.0], [0.0, 2.0, 3.0], [0.0, 0.0, 1.0]]
+    """
+    ...
+
+@overload
+def find_homography(
+    source: Data,
+    target: Data,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
 ) -> Any: ...
 
 @overload
@@ -5476,6 +5928,76 @@ def label(
 ) -> Any: ...
 
 @overload
+def label(
+    mask: Kind,
+    /,
+    *,
+    connectivity: int = 8,
+    background: int | PerSample = 0,
+    by_value: bool = False,
+    min_size: int | PerSample = 1,
+    statistics: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Numbers the connected regions of a mask.
+
+    Input: a mask of one channel, layout HW, or HWC or CHW; bool and integers. Output: int32
+    labels of the shape of the mask, 0 for the background and 1, 2, ... for regions, in the
+    order of their first pixels, row by row. With statistics a second output has a row for each
+    region, (K, 5) int32: left, top, width, height and the number of pixels, as
+    cv2.connectedComponentsWithStats returns them, without the background.
+
+    Args:
+        mask (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        connectivity (int, default 8): 8: pixels that touch diagonally are connected. 4: they
+            are not.
+        background (int, or one per sample, default 0): The value of pixels that belong to no
+            region.
+        by_value (bool, default False): Only pixels of the same value are connected.
+        min_size (int, or one per sample, default 1): Regions of fewer pixels become background.
+        statistics (bool, default False): Return the boxes and areas of the regions too.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.label(np.uint8([[1, 0, 1], [1, 0, 1]]), connectivity=4).tolist()
+        [[1, 0, 2], [1, 0, 2]]
+    """
+    ...
+
+@overload
+def label(
+    mask: Data,
+    /,
+    *,
+    connectivity: int = 8,
+    background: int | PerSample = 0,
+    by_value: bool = False,
+    min_size: int | PerSample = 1,
+    statistics: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def laplacian(
     input: Kind,
     /,
@@ -6184,6 +6706,63 @@ def mfcc(
     preserve: bool = False,
     out: Any = None,
     stream: Any = None,
+) -> Any: ...
+
+@overload
+def min_area_rect(
+    points: Kind,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Finds the rotated rectangle of the smallest area around points.
+
+    Input: float32 points, (N, 2), x and y. Output: five float32 numbers, center x, center y,
+    width, height and the angle in degrees, from 0 to less than 90, by which the side of the
+    width is turned from x toward y: the numbers of OpenCV's RotatedRect, for cv2.boxPoints. Of
+    equal areas the first edge of the convex hull counts. Without points all are 0.
+
+    The host reads points: on a GPU the results are written there, and values of points that are
+    on it come back first, once for a batch.
+
+    Computes in float64: areas of thin rectangles are small differences of positions.
+
+    Args:
+        points (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.min_area_rect(np.float32([[0, 0], [4, 0], [4, 2], [0, 2]])).tolist()
+        [2.0, 1.0, 4.0, 2.0, 0.0]
+    """
+    ...
+
+@overload
+def min_area_rect(
+    points: Data,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
 ) -> Any: ...
 
 @overload
