@@ -210,3 +210,18 @@ def test_the_mask_that_a_loop_makes():
         for k in range(n):
             expected[:, 3 * k : 3 * k + 9, k : k + 9] = k + 0.5
         np.testing.assert_array_equal(mask, expected)
+
+
+def test_children_of_a_sample_on_both_sides_of_a_condition_keep_their_own_values():
+    @pipeline_def(batch_size=2, num_threads=1, seed=1)
+    def pipe():
+        x = fn.external_source(lambda: [np.zeros(4, np.float32)] * 2, dtype=types.FLOAT, ndim=1) * 1.0
+        x, side = fn.flatten_batch(fn.stack(0, 1), repeat=x)[::-1]
+        if side == 0:
+            x[0] = 5.0
+        else:
+            x[1] = 7.0
+        return x
+
+    expected = [[5, 0, 0, 0], [0, 7, 0, 0]] * 2
+    assert [t.numpy().tolist() for t in pipe().run()[0]] == expected

@@ -32,6 +32,7 @@ template <class T> using ByOwner = std::map<std::shared_ptr<void>, T, std::owner
 
 void part_samples(Batch& b) {
   ByOwner<std::shared_ptr<Shared>> shared;
+  std::map<const void*, std::shared_ptr<void>> owners;  // fn.expand can repeat a sample: its children have one owner
   for (int i = 0; i < b.size(); ++i) {
     const std::shared_ptr<void> whole = holder(b, i);
     if (!whole || !is_ours(whole)) {
@@ -40,7 +41,9 @@ void part_samples(Batch& b) {
     }
     auto& s = shared[whole];
     if (!s) s = std::make_shared<Shared>(Shared{whole});
-    b.sample(i).owner = std::shared_ptr<void>(b.sample(i).data, LeaveShared{s});
+    auto& owner = owners[b.sample(i).data];
+    if (!owner) owner = std::shared_ptr<void>(b.sample(i).data, LeaveShared{s});
+    b.sample(i).owner = owner;
   }
   b.block = nullptr;
 }
