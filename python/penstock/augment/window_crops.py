@@ -20,8 +20,7 @@ def _window(size):
 def five_crop(images: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, Any]:
     """Cuts the four corners and the center out of images.
 
-    Where half of the rest is no whole number, the window in the center begins at the pixel after it; in torchvision at
-    the even one of both.
+    An odd rest has two middle pixels: the window in the center begins at the second, torchvision's at the even one.
 
     Args:
         images: Images of any type, or Samples; at least as large as the windows. Layouts: any with H and W.
