@@ -11,6 +11,40 @@ namespace penstock {
 inline namespace api {
 namespace fn {
 
+struct AdaptiveThresholdArguments {
+  // Height and width of the square: odd, from 3 to 255. Default: 3.
+  PerSample<int64_t> block_size{};
+  // Subtracted from the mean; OpenCV calls it C. Default: 0.
+  PerSample<double> offset{};
+  // What elements become that are larger, with "binary_inv" the others; all else becomes 0. Default: 255.
+  PerSample<double> max_value{};
+  // "mean": all elements of the square count alike; "gaussian": by a Gaussian with the deviation ((block_size - 1) / 2
+  // - 1) * 0.3 + 0.8, up to 7 elements by fixed weights of small fractions. Default: "mean".
+  Optional<std::string> method{};
+  // "binary" or "binary_inv". Default: "binary".
+  Optional<std::string> mode{};
+
+  Arguments list() const {
+    Arguments collected;
+    block_size.add_to(collected, "block_size");
+    offset.add_to(collected, "offset");
+    max_value.add_to(collected, "max_value");
+    method.add_to(collected, "method");
+    mode.add_to(collected, "mode");
+    return collected;
+  }
+};
+// Tells which elements are larger than the mean around them less an offset.
+//
+// The mean of a square around each element, of one channel, is rounded to an integer; the border repeats the edge. An
+// offset that is not whole is rounded up, with "binary_inv" down, as in OpenCV's adaptiveThreshold. With "gaussian" a
+// mean that is next to the middle between two integers may be rounded to the other one than OpenCV's, whose sums have
+// another order. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.
+inline Batch adaptive_threshold(const Batch& input,
+                                const AdaptiveThresholdArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("adaptive_threshold", {input}, arguments.list(), options)[0];
+}
+
 struct AdjustGammaArguments {
   // The exponent: above 1 makes dark areas darker, below 1 brighter. Required.
   PerSample<double> gamma{};
@@ -334,6 +368,39 @@ inline Batch bbox_rotate(const Batch& boxes,
   return call("bbox_rotate", {boxes}, arguments.list(), options)[0];
 }
 
+struct BilateralFilterArguments {
+  // Of the circle of neighbors, at most 255; an even one counts as the next odd one. 0: 2 * round(1.5 * sigma_space) +
+  // 1, at least 3. Default: 0.
+  PerSample<int64_t> diameter{};
+  // Standard deviation of the difference, in units of the image: larger ones blur stronger edges. Default: 1.
+  PerSample<double> sigma_color{};
+  // Standard deviation of the distance, in pixels. Default: 1.
+  PerSample<double> sigma_space{};
+  // The area outside the image: "reflect_101", "reflect", "replicate", "wrap", or "constant": zeros. Default:
+  // "reflect_101".
+  Optional<std::string> border_mode{};
+
+  Arguments list() const {
+    Arguments collected;
+    diameter.add_to(collected, "diameter");
+    sigma_color.add_to(collected, "sigma_color");
+    sigma_space.add_to(collected, "sigma_space");
+    border_mode.add_to(collected, "border_mode");
+    return collected;
+  }
+};
+// Smooths an image and keeps its edges.
+//
+// Each pixel becomes the mean of its neighbors in a circle (C. Tomasi and R. Manduchi, 1998), which count by
+// exp(-distance^2 / (2 sigma_space^2)) * exp(-difference^2 / (2 sigma_color^2)), where the difference of two pixels is
+// the sum of those of their channels, as in OpenCV's bilateralFilter. Sums are in float32. Images have one or three
+// channels. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: integers of 8 and
+// 16 bits, float16, float32.
+inline Batch bilateral_filter(const Batch& input,
+                              const BilateralFilterArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("bilateral_filter", {input}, arguments.list(), options)[0];
+}
+
 struct BiquadArguments {
   // "lowpass", "highpass", "bandpass", "bandreject", "allpass"; or, with gain_db, "equalizer" around the frequency,
   // "bass" below it, "treble" above it. Required.
@@ -629,6 +696,25 @@ inline Batch cat(const std::vector<Batch>& inputs,
   return call("cat", inputs, arguments.list(), options)[0];
 }
 
+struct ChannelReorderArguments {
+  // The numbers of the input's channels, from 0, at most 64. Required.
+  PerSample<std::vector<int64_t>> order{};
+
+  Arguments list() const {
+    Arguments collected;
+    order.add_to(collected, "order");
+    return collected;
+  }
+};
+// Puts the channels of images in another order.
+//
+// Channel k of the result is channel order[k] of the input; a channel may come several times, or not at all. Layouts:
+// any with C; without a layout the last axis has the channels. The output keeps the layout. Types: all.
+inline Batch channel_reorder(const Batch& input,
+                             const ChannelReorderArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("channel_reorder", {input}, arguments.list(), options)[0];
+}
+
 struct ClaheArguments {
   // Number of tiles along the width. Required.
   Optional<int64_t> tiles_x{};
@@ -772,6 +858,25 @@ struct ColorTwistArguments {
 inline Batch color_twist(const Batch& input,
                          const ColorTwistArguments& arguments = {}, const CallOptions& options = {}) {
   return call("color_twist", {input}, arguments.list(), options)[0];
+}
+
+struct CompositeArguments {
+
+  Arguments list() const {
+    Arguments collected;
+    return collected;
+  }
+};
+// Lays a foreground over a background where a mask is set.
+//
+// out = background + (foreground - background) * alpha in float32; integers are rounded half to even and saturated.
+// alpha is mask / 255 for uint8, and the mask itself for bool, float16 and float32: 1 is the foreground, 0 the
+// background. Shapes are broadcast as in NumPy: a mask of one channel counts for all channels, and a background may be
+// one number, or one for each channel where channels are last. The result has the type of the foreground. Layouts:
+// any. Types: integers of 8 and 16 bits, float16, float32.
+inline Batch composite(const Batch& foreground, const Batch& background, const Batch& mask,
+                       const CompositeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("composite", {foreground, background, mask}, arguments.list(), options)[0];
 }
 
 struct ConstantArguments {
@@ -2478,6 +2583,30 @@ inline Batch find_homography(const Batch& source, const Batch& target,
   return call("find_homography", {source, target}, arguments.list(), options)[0];
 }
 
+struct FindThresholdArguments {
+  // "otsu" or "triangle". Default: "otsu".
+  Optional<std::string> method{};
+
+  Arguments list() const {
+    Arguments collected;
+    method.add_to(collected, "method");
+    return collected;
+  }
+};
+// Finds the threshold that divides the values of an image into two classes.
+//
+// "otsu" takes the first value with the largest variance between the classes (N. Otsu, 1979), "triangle" the value
+// whose count is farthest below the line from the highest count to the end of the longer slope (G. W. Zack, 1977), as
+// OpenCV's threshold does with THRESH_OTSU and THRESH_TRIANGLE. The result is float32, one number for an image, one
+// for each frame; give it to `threshold`. Images have one channel. Layouts: HW, HWC, CHW, each also with a leading F.
+// Types: uint8; with "otsu" also uint16.
+//
+// Computes in float64: the variance between the classes, because float32 has too few digits to tell near ones apart.
+inline Batch find_threshold(const Batch& input,
+                            const FindThresholdArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("find_threshold", {input}, arguments.list(), options)[0];
+}
+
 struct FlipArguments {
   // Mirror left to right if this is not 0. Default: 1.
   PerSample<int64_t> horizontal{};
@@ -2615,20 +2744,24 @@ struct GaussianBlurArguments {
   PerSample<std::vector<int64_t>> window_size{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
+  // The area outside the image: "reflect_101" (mirrored without repeating the edge), "reflect", "replicate", or
+  // "constant": zeros. Default: "reflect_101".
+  Optional<std::string> border_mode{};
 
   Arguments list() const {
     Arguments collected;
     sigma.add_to(collected, "sigma");
     window_size.add_to(collected, "window_size");
     dtype.add_to(collected, "dtype");
+    border_mode.add_to(collected, "border_mode");
     return collected;
   }
 };
 // Convolves images with a Gaussian along each axis except frames and channels.
 //
-// The filter is separable; its weights are computed in float64 and normalized, sums are in float32. The border is
-// mirrored without repeating the edge. Layouts: F first, C first or last; without a layout all axes are convolved; at
-// most three of them; the output keeps the layout. Types: all.
+// The filter is separable; its weights are computed in float64 and normalized, sums are in float32. Layouts: F first,
+// C first or last; without a layout all axes are convolved; at most three of them; the output keeps the layout. Types:
+// all.
 //
 // Computes in float64: the positions of windows, once for each row and column of a tile, because float32 has too few
 // digits for positions in large images.
@@ -2979,6 +3112,38 @@ inline Batch jitter(const Batch& input, const JitterArguments& arguments = {}, c
   return call("jitter", {input}, arguments.list(), options)[0];
 }
 
+struct JointBilateralFilterArguments {
+  // Of the circle of neighbors, at most 255; an even one counts as the next odd one. 0: 2 * round(1.5 * sigma_space) +
+  // 1, at least 3. Default: 0.
+  PerSample<int64_t> diameter{};
+  // Standard deviation of the difference, in units of the image: larger ones blur stronger edges. Default: 1.
+  PerSample<double> sigma_color{};
+  // Standard deviation of the distance, in pixels. Default: 1.
+  PerSample<double> sigma_space{};
+  // The area outside the image: "reflect_101", "reflect", "replicate", "wrap", or "constant": zeros. Default:
+  // "reflect_101".
+  Optional<std::string> border_mode{};
+
+  Arguments list() const {
+    Arguments collected;
+    diameter.add_to(collected, "diameter");
+    sigma_color.add_to(collected, "sigma_color");
+    sigma_space.add_to(collected, "sigma_space");
+    border_mode.add_to(collected, "border_mode");
+    return collected;
+  }
+};
+// Smooths an image and keeps the edges of another one, the guide.
+//
+// As `bilateral_filter`, but the difference of two pixels is that of the guide: a depth map, a mask or flow gets the
+// edges of its picture (G. Petschnigg and others, 2004). The guide has the height, the width, the frames and the type
+// of the image, and one or three channels, as the image has. Layouts of both: HW, HWC, CHW, each also with a leading
+// F; the output keeps that of the image. Types: integers of 8 and 16 bits, float16, float32.
+inline Batch joint_bilateral_filter(const Batch& data, const Batch& guide,
+                                    const JointBilateralFilterArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("joint_bilateral_filter", {data, guide}, arguments.list(), options)[0];
+}
+
 struct JpegCompressionDistortionArguments {
   // From 1 to 100; other numbers are clamped. Default: 50.
   PerSample<int64_t> quality{};
@@ -3031,7 +3196,8 @@ inline Batch label(const Batch& mask, const LabelArguments& arguments = {}, cons
 }
 
 struct LaplacianArguments {
-  // Size of the derivative's window: odd, from 3 to 31, one value or one per axis. Default: {3}.
+  // Size of the derivative's window: odd, from 3 to 31, one value or one per axis. 1: [1, -2, 1] without smoothing, as
+  // OpenCV's Laplacian has by default.
   PerSample<std::vector<int64_t>> window_size{};
   // Size of the window that smooths a derivative along the other axes: odd, from 1 (no smoothing) to 31, one value or
   // one per axis; default: the window_size of the derivative.
@@ -3043,6 +3209,9 @@ struct LaplacianArguments {
   Optional<bool> normalized_kernel{};
   // Type of the result: float32, or the input's type, which is the default.
   Optional<DType> dtype{};
+  // The area outside the image: "reflect_101" (mirrored without repeating the edge), "reflect", "replicate", "wrap",
+  // or "constant": zeros. Default: "reflect_101".
+  Optional<std::string> border_mode{};
 
   Arguments list() const {
     Arguments collected;
@@ -3051,15 +3220,15 @@ struct LaplacianArguments {
     scale.add_to(collected, "scale");
     normalized_kernel.add_to(collected, "normalized_kernel");
     dtype.add_to(collected, "dtype");
+    border_mode.add_to(collected, "border_mode");
     return collected;
   }
 };
 // Computes the sum of the second derivatives along each axis except frames and channels.
 //
 // The derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by binomial windows along
-// this axis and the others. The border is mirrored without repeating the edge. Sums are in float32, in float64 for
-// 32-bit and 64-bit integers and float64. Layouts: F first, C first or last; without a layout all axes, at most three;
-// the output keeps the layout. Types: all.
+// this axis and the others. Sums are in float32, in float64 for 32-bit and 64-bit integers and float64. Layouts: F
+// first, C first or last; without a layout all axes, at most three; the output keeps the layout. Types: all.
 inline Batch laplacian(const Batch& input, const LaplacianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("laplacian", {input}, arguments.list(), options)[0];
 }
@@ -3333,6 +3502,60 @@ inline Batch min_area_rect(const Batch& points,
   return call("min_area_rect", {points}, arguments.list(), options)[0];
 }
 
+struct MinMaxLocArguments {
+
+  Arguments list() const {
+    Arguments collected;
+    return collected;
+  }
+};
+// Finds the least and the greatest element of an image, and where they are.
+//
+// Returns four results: the least element, the greatest one, the place (x, y) of each. Of equal elements the first in
+// the order of rows counts, as in OpenCV's minMaxLoc. NaN is ignored; of an image that has nothing else, the values
+// are its first element and the places (-1, -1). Values have the type of the image, places are int32; each frame has
+// its own. Images have one channel. Layouts: HW, HWC, CHW, each also with a leading F. Types: all.
+inline std::array<Batch, 4> min_max_loc(const Batch& input,
+                                        const MinMaxLocArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("min_max_loc", {input}, arguments.list(), options);
+  return {r[0], r[1], r[2], r[3]};
+}
+
+struct MorphologyArguments {
+  // "open": erode, then dilate. "close": dilate, then erode. "gradient": the dilated image less the eroded one.
+  // "tophat": the image less the opened one. "blackhat": the closed image less the image. Default: "open".
+  Optional<std::string> operation{};
+  // (width, height) of the rectangle. Default: {3, 3}.
+  PerSample<std::vector<int64_t>> mask_size{};
+  // (x, y) of the element of the rectangle that lies over the output's element; -1: the middle. Default: {-1, -1}.
+  PerSample<std::vector<int64_t>> anchor{};
+  // Number of repetitions. Default: 1.
+  Optional<int64_t> iterations{};
+  // The area outside the image. "constant": it is ignored; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+  // Default: "constant".
+  Optional<std::string> border_mode{};
+
+  Arguments list() const {
+    Arguments collected;
+    operation.add_to(collected, "operation");
+    mask_size.add_to(collected, "mask_size");
+    anchor.add_to(collected, "anchor");
+    iterations.add_to(collected, "iterations");
+    border_mode.add_to(collected, "border_mode");
+    return collected;
+  }
+};
+// Opens or closes images, or computes a difference of such images, channel by channel.
+//
+// The operator works as OpenCV's morphologyEx does, with a rectangle; `erode` and `dilate` are its parts, which also
+// take masks of hundreds of elements. Differences are limited to the range of the type. Layouts: HW, HWC, CHW, each
+// also with a leading F; the output keeps the layout. Types: all for "open" and "close"; not 64-bit integers for the
+// others.
+inline Batch morphology(const Batch& input,
+                        const MorphologyArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("morphology", {input}, arguments.list(), options)[0];
+}
+
 struct MuLawDecodeArguments {
   // Number of codes. Default: 256.
   Optional<int64_t> quantization_channels{};
@@ -3474,11 +3697,14 @@ struct GaussianArguments {
   PerSample<double> mean{};
   // Standard deviation of the noise. Default: 1.
   PerSample<double> stddev{};
+  // False: all channels of a pixel get the same noise; the layout must have C, or the last axis counts. Default: true.
+  Optional<bool> per_channel{};
 
   Arguments list() const {
     Arguments collected;
     mean.add_to(collected, "mean");
     stddev.add_to(collected, "stddev");
+    per_channel.add_to(collected, "per_channel");
     return collected;
   }
 };
@@ -7040,6 +7266,33 @@ struct StackArguments {
 inline Batch stack(const std::vector<Batch>& inputs,
                    const StackArguments& arguments = {}, const CallOptions& options = {}) {
   return call("stack", inputs, arguments.list(), options)[0];
+}
+
+struct ThresholdArguments {
+  // The largest value that does not lie above. Required.
+  PerSample<double> threshold{};
+  // The value that "binary" and "binary_inv" write. Default: 255.
+  PerSample<double> max_value{};
+  // What values become: "binary": max_value above, else 0. "binary_inv": 0 above, else max_value. "trunc": the
+  // threshold above, else the value. "tozero": the value above, else 0. "tozero_inv": 0 above, else the value.
+  // Default: "binary".
+  Optional<std::string> mode{};
+
+  Arguments list() const {
+    Arguments collected;
+    threshold.add_to(collected, "threshold");
+    max_value.add_to(collected, "max_value");
+    mode.add_to(collected, "mode");
+    return collected;
+  }
+};
+// Replaces the values on one side of a threshold.
+//
+// A value lies above if it is larger than the threshold, which integers compare with after rounding it down, as
+// OpenCV's threshold does. NaN lies below. `find_threshold` chooses a threshold by Otsu's method or the triangle's.
+// Shapes and layouts: any; the output keeps both. Types: integers of 8 and 16 bits, float16, float32.
+inline Batch threshold(const Batch& input, const ThresholdArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("threshold", {input}, arguments.list(), options)[0];
 }
 
 struct TimeStretchArguments {

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear and nearest resizes of float32 on a GPU, whose rows come to shared memory ahead: the CPU's bytes."""
+"""Linear and nearest resizes of float32 on a GPU, whose rows come to shared memory ahead: the CPU's bytes.
+
+With antialiasing an output reads more samples, by the kernels of any number of taps.
+"""
 
 import numpy as np
 import penstock
@@ -26,8 +29,9 @@ def batch(images, device):
 
 
 @pytest.mark.parametrize("interpolation", ["INTERP_LINEAR", "INTERP_NN"])
+@pytest.mark.parametrize("antialias", [False, True])
 @pytest.mark.parametrize("channels", [1, 3, 4])
-def test_as_on_the_cpu(interpolation, channels):
+def test_as_on_the_cpu(interpolation, channels, antialias):
     numbers = np.random.default_rng(channels)
     for source, size in SIZES:
         images = [numbers.random((*source, channels), np.float32) for _ in range(2)]
@@ -35,7 +39,7 @@ def test_as_on_the_cpu(interpolation, channels):
 
         def call(device):
             resized = fn.resize(
-                batch(images, device), size=size, interp_type=getattr(types, interpolation), antialias=False
+                batch(images, device), size=size, interp_type=getattr(types, interpolation), antialias=antialias
             )
             return [np.asarray(sample) for sample in resized.as_cpu()]
 

@@ -35,6 +35,91 @@ from penstock.operators.python_function import dl_tensor_python_function as dl_t
 from penstock.sources.external import external_source as external_source
 
 @overload
+def adaptive_threshold(
+    input: Kind,
+    /,
+    *,
+    block_size: int | PerSample = 3,
+    offset: float | PerSample = 0.0,
+    max_value: float | PerSample = 255.0,
+    method: str = 'mean',
+    mode: str = 'binary',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Kind:
+    """Tells which elements are larger than the mean around them less an offset.
+
+    The mean of a square around each element, of one channel, is rounded to an integer; the
+    border repeats the edge. An offset that is not whole is rounded up, with "binary_inv" down,
+    as in OpenCV's adaptiveThreshold. With "gaussian" a mean that is next to the middle between
+    two integers may be rounded to the other one than OpenCV's, whose sums have another order.
+    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types:
+    uint8.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        block_size (int, or one per sample, default 3): Height and width of the square: odd,
+            from 3 to 255.
+        offset (float, or one per sample, default 0.0): Subtracted from the mean; OpenCV calls
+            it C.
+        max_value (float, or one per sample, default 255.0): What elements become that are
+            larger, with "binary_inv" the others; all else becomes 0.
+        method (str, default 'mean'): "mean": all elements of the square count alike;
+            "gaussian": by a Gaussian with the deviation ((block_size - 1) / 2 - 1) * 0.3 + 0.8,
+            up to 7 elements by fixed weights of small fractions.
+        mode (str, default 'binary'): "binary" or "binary_inv".
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.adaptive_threshold(np.uint8([[10, 10, 40, 10, 10]]), block_size=3).tolist()
+        [[0, 0, 255, 0, 0]]
+    """
+    ...
+
+@overload
+def adaptive_threshold(
+    input: Data,
+    /,
+    *,
+    block_size: int | PerSample = 3,
+    offset: float | PerSample = 0.0,
+    max_value: float | PerSample = 255.0,
+    method: str = 'mean',
+    mode: str = 'binary',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Any: ...
+
+@overload
 def adjust_gamma(
     input: Kind,
     /,
@@ -901,6 +986,89 @@ def bbox_rotate(
 ) -> Any: ...
 
 @overload
+def bilateral_filter(
+    input: Kind,
+    /,
+    *,
+    diameter: int | PerSample = 0,
+    sigma_color: float | PerSample = 1.0,
+    sigma_space: float | PerSample = 1.0,
+    border_mode: str = 'reflect_101',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Kind:
+    """Smooths an image and keeps its edges.
+
+    Each pixel becomes the mean of its neighbors in a circle (C. Tomasi and R. Manduchi, 1998),
+    which count by exp(-distance^2 / (2 sigma_space^2)) * exp(-difference^2 / (2
+    sigma_color^2)), where the difference of two pixels is the sum of those of their channels,
+    as in OpenCV's bilateralFilter. Sums are in float32. Images have one or three channels.
+    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types:
+    integers of 8 and 16 bits, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        diameter (int, or one per sample, default 0): Of the circle of neighbors, at most 255;
+            an even one counts as the next odd one. 0: 2 * round(1.5 * sigma_space) + 1, at
+            least 3.
+        sigma_color (float, or one per sample, default 1.0): Standard deviation of the
+            difference, in units of the image: larger ones blur stronger edges.
+        sigma_space (float, or one per sample, default 1.0): Standard deviation of the distance,
+            in pixels.
+        border_mode (str, default 'reflect_101'): The area outside the image: "reflect_101",
+            "reflect", "replicate", "wrap", or "constant": zeros.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.uint8([[10, 12, 10, 200, 202, 200]])
+        >>> fn.bilateral_filter(image, diameter=3, sigma_color=20, sigma_space=2).tolist()
+        [[11, 11, 10, 200, 201, 201]]
+    """
+    ...
+
+@overload
+def bilateral_filter(
+    input: Data,
+    /,
+    *,
+    diameter: int | PerSample = 0,
+    sigma_color: float | PerSample = 1.0,
+    sigma_space: float | PerSample = 1.0,
+    border_mode: str = 'reflect_101',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Any: ...
+
+@overload
 def biquad(
     input: Kind,
     /,
@@ -1076,6 +1244,8 @@ def box_blur_regions(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Blurs images inside boxes, such as faces, and leaves the rest as it is.
 
@@ -1104,6 +1274,13 @@ def box_blur_regions(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1134,81 +1311,8 @@ def box_blur_regions(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any: ...
-
-@overload
-def box_blur_regions(
-    images: Kind,
-    boxes: Data,
-    /,
-    *,
-    window_size: int | Sequence[int] | PerSample = [15],
-    border_mode: str = 'reflect_101',
-    bbox_layout: str = 'ltrb',
-    bbox_normalized: bool = False,
-    device: str | None = None,
-    name: str | None = None,
-    seed: int = -1,
-    bytes_per_sample_hint: int | Sequence[int] | None = None,
-    preserve: bool = False,
-) -> Kind:
-    """Blurs images inside boxes, such as faces, and leaves the rest as it is.
-
-    Inputs: images; float32 boxes, (N, 4), whose edges are rounded to those between pixels.
-    Inside a box a value becomes the mean of the square around it, as box_blur computes it, of
-    the input: also of what is outside the box. Where boxes overlap, the last one counts.
-    Layouts: HW, HWC, CHW, each also with a leading F, whose frames are blurred in the same
-    boxes; the output keeps the layout. Types: integers of 8 and 16 bits, float16, float32.
-
-    The host reads boxes: on a GPU the results are written there, and values of boxes that are
-    on it come back first, once for a batch.
-
-    Args:
-        images (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        boxes (data): Like the first input.
-        window_size (Sequence[int], or one per sample, default [15]): The side of the square,
-            from 1 to 2047: one number, or one for each box.
-        border_mode (str, default 'reflect_101'): The area outside the image: "reflect_101",
-            "reflect", "replicate", or "constant": zeros.
-        bbox_layout (str, default 'ltrb'): Meaning of the numbers of a box: ltrb (xyXY), xywh
-            (xyWH) or cxcywh.
-        bbox_normalized (bool, default False): True: boxes are in fractions of the image. False:
-            in pixels.
-        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
-        name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
-
-    Returns:
-        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
-        DataNode.
-
-    Raises:
-        TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input is not suitable.
-
-    Example:
-        >>> image = np.random.default_rng(0).integers(0, 256, (48, 64, 3), np.uint8)
-        >>> result = fn.box_blur_regions(image, np.float32([[8, 8, 24, 30]]), window_size=9)
-    """
-    ...
-
-@overload
-def box_blur_regions(
-    images: Data,
-    boxes: Data,
-    /,
-    *,
-    window_size: int | Sequence[int] | PerSample = [15],
-    border_mode: str = 'reflect_101',
-    bbox_layout: str = 'ltrb',
-    bbox_normalized: bool = False,
-    device: str | None = None,
-    name: str | None = None,
-    seed: int = -1,
-    bytes_per_sample_hint: int | Sequence[int] | None = None,
-    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1483,6 +1587,8 @@ def canny(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Finds the edges of images by Canny's method: 255 on an edge, else 0.
 
@@ -1508,6 +1614,13 @@ def canny(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1539,6 +1652,8 @@ def canny(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -1727,6 +1842,72 @@ def cat(
     *inputs: Data,
     axis: int = 0,
     axis_name: str | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Any: ...
+
+@overload
+def channel_reorder(
+    input: Kind,
+    /,
+    *,
+    order: int | Sequence[int] | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Kind:
+    """Puts the channels of images in another order.
+
+    Channel k of the result is channel order[k] of the input; a channel may come several times,
+    or not at all. Layouts: any with C; without a layout the last axis has the channels. The
+    output keeps the layout. Types: all.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        order (Sequence[int], or one per sample, required): The numbers of the input's channels,
+            from 0, at most 64.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.channel_reorder(np.uint8([[[1, 2, 3]]]), order=[2, 1, 0]).tolist()
+        [[[3, 2, 1]]]
+    """
+    ...
+
+@overload
+def channel_reorder(
+    input: Data,
+    /,
+    *,
+    order: int | Sequence[int] | PerSample,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -2067,6 +2248,79 @@ def color_twist(
     saturation: float | PerSample = 1.0,
     dtype: DTypeLike | None = None,
     image_type: int | Color = 'rgb',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Any: ...
+
+@overload
+def composite(
+    foreground: Kind,
+    background: Data,
+    mask: Data,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Kind:
+    """Lays a foreground over a background where a mask is set.
+
+    out = background + (foreground - background) * alpha in float32; integers are rounded half
+    to even and saturated. alpha is mask / 255 for uint8, and the mask itself for bool, float16
+    and float32: 1 is the foreground, 0 the background. Shapes are broadcast as in NumPy: a mask
+    of one channel counts for all channels, and a background may be one number, or one for each
+    channel where channels are last. The result has the type of the foreground. Layouts: any.
+    Types: integers of 8 and 16 bits, float16, float32.
+
+    Args:
+        foreground (data): An array, a list of samples, a Tensor, a Batch, or a value of a
+            pipeline.
+        background (data): Like the first input.
+        mask (data): Like the first input.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> front, mask = np.uint8([[[200, 100, 0]]]), np.uint8([[[51]]])
+        >>> fn.composite(front, np.uint8([0, 0, 255]), mask).tolist()
+        [[[40, 20, 204]]]
+    """
+    ...
+
+@overload
+def composite(
+    foreground: Data,
+    background: Data,
+    mask: Data,
+    /,
+    *,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -3036,6 +3290,8 @@ def draw_boxes(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Draws boxes over images, with the names of their labels if they are given.
 
@@ -3075,6 +3331,13 @@ def draw_boxes(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3110,6 +3373,8 @@ def draw_boxes(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3127,6 +3392,8 @@ def draw_circles(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Draws circles or discs, one over the other: keypoints, for example.
 
@@ -3152,6 +3419,13 @@ def draw_circles(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3182,6 +3456,8 @@ def draw_circles(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3198,6 +3474,8 @@ def draw_lines(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Draws lines between pixels, one over the other.
 
@@ -3221,6 +3499,13 @@ def draw_lines(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3250,242 +3535,8 @@ def draw_lines(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any: ...
-
-@overload
-def draw_boxes(
-    images: Kind,
-    boxes: Data,
-    labels: Data = ...,
-    /,
-    *,
-    thickness: int | PerSample = 1,
-    fill_opacity: float | PerSample = 0.0,
-    names: str | Sequence[str] | NDArray[Any] | None = None,
-    text_scale: int | PerSample = 1,
-    bbox_layout: str = 'ltrb',
-    bbox_normalized: bool = False,
-    color: float | Sequence[float] | PerSample = [255.0],
-    opacity: float | PerSample = 1.0,
-    device: str | None = None,
-    name: str | None = None,
-    seed: int = -1,
-    bytes_per_sample_hint: int | Sequence[int] | None = None,
-    preserve: bool = False,
-) -> Kind:
-    """Draws boxes over images, with the names of their labels if they are given.
-
-    Inputs: images; float32 boxes, (N, 4); optionally integer labels, (N). Corners are rounded
-    to the nearest pixel and belong to the box; its outline has the pixels of OpenCV's
-    cv2.rectangle. With labels a box has the color of its label, else boxes take turns. Names
-    are written above their boxes, below the upper edge where there is no room, black or white
-    on the color. Layouts: HW, HWC, CHW, each also with a leading F, whose frames get the same;
-    1 to 4 channels. Types: uint8. A value v becomes (v * (255 - a) + color * a + 127) // 255,
-    where a is the opacity in 255ths.
-
-    The host reads boxes and labels: on a GPU the results are written there, and values of boxes
-    and labels that are on it come back first, once for a batch.
-
-    Args:
-        images (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        boxes (data): Like the first input.
-        labels (data, optional): Like the first input.
-        thickness (int, or one per sample, default 1): Of the outline, in pixels, from 1 to 255;
-            0: no outline.
-        fill_opacity (float, or one per sample, default 0.0): How opaque the area of a box is
-            covered with its color, from 0 to 1.
-        names (Sequence[str]): The names of the labels 0, 1, ...; a label without a name is
-            written as a number.
-        text_scale (int, or one per sample, default 1): A pixel of the font becomes so many
-            pixels in both directions, from 1 to 64.
-        bbox_layout (str, default 'ltrb'): Meaning of the numbers of a box: ltrb (xyXY), xywh
-            (xyWH) or cxcywh.
-        bbox_normalized (bool, default False): True: boxes are in fractions of the image. False:
-            in pixels.
-        color (Sequence[float], or one per sample, default [255.0]): From 0 to 255: one number,
-            one for each channel, or the channels of several colors, which take turns.
-        opacity (float, or one per sample, default 1.0): From 0 (unseen) to 1 (opaque), rounded
-            to 255ths.
-        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
-        name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
-
-    Returns:
-        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
-        DataNode.
-
-    Raises:
-        TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input is not suitable.
-
-    Example:
-        >>> image, boxes = np.zeros((48, 64, 3), np.uint8), np.float32([[8, 20, 50, 40]])
-        >>> result = fn.draw_boxes(image, boxes, np.int32([1]), names=["cat", "dog"], color=[255, 0, 0, 0, 255, 0])
-    """
-    ...
-
-@overload
-def draw_boxes(
-    images: Data,
-    boxes: Data,
-    labels: Data = ...,
-    /,
-    *,
-    thickness: int | PerSample = 1,
-    fill_opacity: float | PerSample = 0.0,
-    names: str | Sequence[str] | NDArray[Any] | None = None,
-    text_scale: int | PerSample = 1,
-    bbox_layout: str = 'ltrb',
-    bbox_normalized: bool = False,
-    color: float | Sequence[float] | PerSample = [255.0],
-    opacity: float | PerSample = 1.0,
-    device: str | None = None,
-    name: str | None = None,
-    seed: int = -1,
-    bytes_per_sample_hint: int | Sequence[int] | None = None,
-    preserve: bool = False,
-) -> Any: ...
-
-@overload
-def draw_circles(
-    input: Kind,
-    /,
-    *,
-    centers: float | Sequence[float] | PerSample,
-    radius: float | Sequence[float] | PerSample,
-    thickness: int | PerSample = 0,
-    color: float | Sequence[float] | PerSample = [255.0],
-    opacity: float | PerSample = 1.0,
-    device: str | None = None,
-    name: str | None = None,
-    seed: int = -1,
-    bytes_per_sample_hint: int | Sequence[int] | None = None,
-    preserve: bool = False,
-) -> Kind:
-    """Draws circles or discs, one over the other: keypoints, for example.
-
-    Discs, and circles of thickness 1, have the pixels of OpenCV's cv2.circle (LINE_8); a
-    thicker circle those whose centers are at most (thickness + 1) / 2 away from it. Layouts:
-    HW, HWC, CHW, each also with a leading F, whose frames get the same; 1 to 4 channels. Types:
-    uint8. A value v becomes (v * (255 - a) + color * a + 127) // 255, where a is the opacity in
-    255ths.
-
-    Args:
-        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        centers (Sequence[float], or one per sample, required): The pixels x, y: two numbers for
-            each circle, rounded to the nearest pixel.
-        radius (Sequence[float], or one per sample, required): In pixels: one number, or one for
-            each circle, rounded to the nearest; 0 is a point.
-        thickness (int, or one per sample, default 0): In pixels, from 1 to 255; 0: a disc.
-        color (Sequence[float], or one per sample, default [255.0]): From 0 to 255: one number,
-            one for each channel, or the channels of several colors, which take turns.
-        opacity (float, or one per sample, default 1.0): From 0 (unseen) to 1 (opaque), rounded
-            to 255ths.
-        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
-        name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
-
-    Returns:
-        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
-        DataNode.
-
-    Raises:
-        TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input is not suitable.
-
-    Example:
-        >>> image = np.zeros((48, 64, 3), np.uint8)
-        >>> result = fn.draw_circles(image, centers=[20, 20, 40, 30], radius=[5, 3], color=[0, 255, 0])
-    """
-    ...
-
-@overload
-def draw_circles(
-    input: Data,
-    /,
-    *,
-    centers: float | Sequence[float] | PerSample,
-    radius: float | Sequence[float] | PerSample,
-    thickness: int | PerSample = 0,
-    color: float | Sequence[float] | PerSample = [255.0],
-    opacity: float | PerSample = 1.0,
-    device: str | None = None,
-    name: str | None = None,
-    seed: int = -1,
-    bytes_per_sample_hint: int | Sequence[int] | None = None,
-    preserve: bool = False,
-) -> Any: ...
-
-@overload
-def draw_lines(
-    input: Kind,
-    /,
-    *,
-    lines: float | Sequence[float] | PerSample,
-    thickness: int | PerSample = 1,
-    color: float | Sequence[float] | PerSample = [255.0],
-    opacity: float | PerSample = 1.0,
-    device: str | None = None,
-    name: str | None = None,
-    seed: int = -1,
-    bytes_per_sample_hint: int | Sequence[int] | None = None,
-    preserve: bool = False,
-) -> Kind:
-    """Draws lines between pixels, one over the other.
-
-    A line of thickness 1 has the pixels of OpenCV's cv2.line (LINE_8); a thicker one those
-    whose centers are at most (thickness + 1) / 2 away from it, so that its ends are round.
-    Layouts: HW, HWC, CHW, each also with a leading F, whose frames get the same; 1 to 4
-    channels. Types: uint8. A value v becomes (v * (255 - a) + color * a + 127) // 255, where a
-    is the opacity in 255ths.
-
-    Args:
-        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        lines (Sequence[float], or one per sample, required): The pixels x, y of both ends: four
-            numbers for each line, rounded to the nearest pixel.
-        thickness (int, or one per sample, default 1): In pixels, from 1 to 255.
-        color (Sequence[float], or one per sample, default [255.0]): From 0 to 255: one number,
-            one for each channel, or the channels of several colors, which take turns.
-        opacity (float, or one per sample, default 1.0): From 0 (unseen) to 1 (opaque), rounded
-            to 255ths.
-        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
-        name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
-
-    Returns:
-        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
-        DataNode.
-
-    Raises:
-        TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input is not suitable.
-
-    Example:
-        >>> image = np.zeros((48, 64, 3), np.uint8)
-        >>> result = fn.draw_lines(image, lines=[4, 4, 60, 40, 60, 4, 4, 40], color=[255, 200, 0])
-    """
-    ...
-
-@overload
-def draw_lines(
-    input: Data,
-    /,
-    *,
-    lines: float | Sequence[float] | PerSample,
-    thickness: int | PerSample = 1,
-    color: float | Sequence[float] | PerSample = [255.0],
-    opacity: float | PerSample = 1.0,
-    device: str | None = None,
-    name: str | None = None,
-    seed: int = -1,
-    bytes_per_sample_hint: int | Sequence[int] | None = None,
-    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -3592,6 +3643,8 @@ def draw_text(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Draws lines of text in a font of 8 x 13 pixels, which may be scaled.
 
@@ -3621,6 +3674,13 @@ def draw_text(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3653,86 +3713,8 @@ def draw_text(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any: ...
-
-@overload
-def draw_text(
-    input: Kind,
-    /,
-    *,
-    text: str | Sequence[str] | NDArray[Any],
-    positions: float | Sequence[float] | PerSample,
-    indices: int | Sequence[int] | PerSample = [],
-    scale: int | PerSample = 1,
-    background: float | Sequence[float] | PerSample | None = None,
-    color: float | Sequence[float] | PerSample = [255.0],
-    opacity: float | PerSample = 1.0,
-    device: str | None = None,
-    name: str | None = None,
-    seed: int = -1,
-    bytes_per_sample_hint: int | Sequence[int] | None = None,
-    preserve: bool = False,
-) -> Kind:
-    """Draws lines of text in a font of 8 x 13 pixels, which may be scaled.
-
-    The font has the characters of ASCII; others are drawn as '?'. A line break begins a new
-    line. Layouts: HW, HWC, CHW, each also with a leading F, whose frames get the same; 1 to 4
-    channels. Types: uint8. A value v becomes (v * (255 - a) + color * a + 127) // 255, where a
-    is the opacity in 255ths.
-
-    Args:
-        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        text (Sequence[str], required): The texts.
-        positions (Sequence[float], or one per sample, required): The pixel x, y of the left
-            upper corner of each text: two numbers for each, rounded to the nearest pixel.
-        indices (Sequence[int], or one per sample, default []): Which of the texts is drawn at
-            each position, from 0; default: each at its own. Samples may so have texts of their
-            own.
-        scale (int, or one per sample, default 1): A pixel of the font becomes so many pixels in
-            both directions, from 1 to 64.
-        background (Sequence[float], or one per sample): The color of a rectangle under each
-            text, as `color`; default: the image remains.
-        color (Sequence[float], or one per sample, default [255.0]): From 0 to 255: one number,
-            one for each channel, or the channels of several colors, which take turns.
-        opacity (float, or one per sample, default 1.0): From 0 (unseen) to 1 (opaque), rounded
-            to 255ths.
-        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
-        name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
-
-    Returns:
-        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
-        DataNode.
-
-    Raises:
-        TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input is not suitable.
-
-    Example:
-        >>> image = np.zeros((48, 64, 3), np.uint8)
-        >>> result = fn.draw_text(image, text=["left", "right"], positions=[2, 2, 20, 30])
-    """
-    ...
-
-@overload
-def draw_text(
-    input: Data,
-    /,
-    *,
-    text: str | Sequence[str] | NDArray[Any],
-    positions: float | Sequence[float] | PerSample,
-    indices: int | Sequence[int] | PerSample = [],
-    scale: int | PerSample = 1,
-    background: float | Sequence[float] | PerSample | None = None,
-    color: float | Sequence[float] | PerSample = [255.0],
-    opacity: float | PerSample = 1.0,
-    device: str | None = None,
-    name: str | None = None,
-    seed: int = -1,
-    bytes_per_sample_hint: int | Sequence[int] | None = None,
-    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4348,6 +4330,8 @@ def find_homography(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Finds the perspective that maps points nearest to others, as the matrix of warp_perspective.
 
@@ -4369,6 +4353,13 @@ def find_homography(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4396,40 +4387,51 @@ def find_homography(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
-def find_homography(
-    source: Kind,
-    target: Data,
+def find_threshold(
+    input: Kind,
     /,
     *,
+    method: str = 'otsu',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
-    """Finds the perspective that maps points nearest to others, as the matrix of warp_perspective.
+    """Finds the threshold that divides the values of an image into two classes.
 
-    Inputs: float32 points, (N, 2), x and y, of a source and of a target; at least 4, of which
-    no 3 of 4 are on a line. Output: a float32 matrix (3, 3) whose last number is 1, with the
-    least sum of squared distances from the target, as cv2.findHomography with method 0 finds
-    it: points that belong to nothing else must be left out before.
+    "otsu" takes the first value with the largest variance between the classes (N. Otsu, 1979),
+    "triangle" the value whose count is farthest below the line from the highest count to the
+    end of the longer slope (G. W. Zack, 1977), as OpenCV's threshold does with THRESH_OTSU and
+    THRESH_TRIANGLE. The result is float32, one number for an image, one for each frame; give it
+    to `threshold`. Images have one channel. Layouts: HW, HWC, CHW, each also with a leading F.
+    Types: uint8; with "otsu" also uint16.
 
-    The host reads source and target: on a GPU the results are written there, and values of
-    source and target that are on it come back first, once for a batch.
-
-    Computes in float64: the equations of many points are nearly dependent.
+    Computes in float64: the variance between the classes, because float32 has too few digits to
+    tell near ones apart.
 
     Args:
-        source (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        target (data): Like the first input.
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        method (str, default 'otsu'): "otsu" or "triangle".
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4440,23 +4442,28 @@ def find_homography(
         ValueError: A value is out of range, or an input is not suitable.
 
     Example:
-        >>> source = np.float32([[0, 0], [10, 0], [10, 10], [0, 10]])
-        >>> fn.find_homography(source, source * 2 + 3).round(3).tolist()
-        [[2.0, 0.0, 3.0], [0.0, 2.0, 3.0], [0.0, 0.0, 1.0]]
+        >>> image = np.uint8([[10, 12, 200], [11, 210, 205]])
+        >>> level = fn.find_threshold(image)
+        >>> level.item()
+        12.0
+        >>> fn.threshold(image, threshold=level).tolist()
+        [[0, 0, 255], [0, 255, 255]]
     """
     ...
 
 @overload
-def find_homography(
-    source: Data,
-    target: Data,
+def find_threshold(
+    input: Data,
     /,
     *,
+    method: str = 'otsu',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -4874,6 +4881,7 @@ def gaussian_blur(
     sigma: float | Sequence[float] | PerSample = [0.0],
     window_size: int | Sequence[int] | PerSample = [0],
     dtype: DTypeLike | None = None,
+    border_mode: str = 'reflect_101',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -4885,9 +4893,8 @@ def gaussian_blur(
     """Convolves images with a Gaussian along each axis except frames and channels.
 
     The filter is separable; its weights are computed in float64 and normalized, sums are in
-    float32. The border is mirrored without repeating the edge. Layouts: F first, C first or
-    last; without a layout all axes are convolved; at most three of them; the output keeps the
-    layout. Types: all.
+    float32. Layouts: F first, C first or last; without a layout all axes are convolved; at most
+    three of them; the output keeps the layout. Types: all.
 
     Computes in float64: the positions of windows, once for each row and column of a tile,
     because float32 has too few digits for positions in large images.
@@ -4901,6 +4908,8 @@ def gaussian_blur(
             of the window, one value or one per axis. An even number becomes the next odd one,
             with a warning. 0: 2 * ceil(3 * sigma) + 1.
         dtype (dtype): Type of the result; default: the input's.
+        border_mode (str, default 'reflect_101'): The area outside the image: "reflect_101"
+            (mirrored without repeating the edge), "reflect", "replicate", or "constant": zeros.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -4936,6 +4945,7 @@ def gaussian_blur(
     sigma: float | Sequence[float] | PerSample = [0.0],
     window_size: int | Sequence[int] | PerSample = [0],
     dtype: DTypeLike | None = None,
+    border_mode: str = 'reflect_101',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -5793,6 +5803,91 @@ def jitter(
 ) -> Any: ...
 
 @overload
+def joint_bilateral_filter(
+    data: Kind,
+    guide: Data,
+    /,
+    *,
+    diameter: int | PerSample = 0,
+    sigma_color: float | PerSample = 1.0,
+    sigma_space: float | PerSample = 1.0,
+    border_mode: str = 'reflect_101',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Kind:
+    """Smooths an image and keeps the edges of another one, the guide.
+
+    As `bilateral_filter`, but the difference of two pixels is that of the guide: a depth map, a
+    mask or flow gets the edges of its picture (G. Petschnigg and others, 2004). The guide has
+    the height, the width, the frames and the type of the image, and one or three channels, as
+    the image has. Layouts of both: HW, HWC, CHW, each also with a leading F; the output keeps
+    that of the image. Types: integers of 8 and 16 bits, float16, float32.
+
+    Args:
+        data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        guide (data): Like the first input.
+        diameter (int, or one per sample, default 0): Of the circle of neighbors, at most 255;
+            an even one counts as the next odd one. 0: 2 * round(1.5 * sigma_space) + 1, at
+            least 3.
+        sigma_color (float, or one per sample, default 1.0): Standard deviation of the
+            difference, in units of the image: larger ones blur stronger edges.
+        sigma_space (float, or one per sample, default 1.0): Standard deviation of the distance,
+            in pixels.
+        border_mode (str, default 'reflect_101'): The area outside the image: "reflect_101",
+            "reflect", "replicate", "wrap", or "constant": zeros.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> depth, picture = np.zeros((48, 64), np.uint8), np.zeros((48, 64, 3), np.uint8)
+        >>> fn.joint_bilateral_filter(depth, picture, diameter=9, sigma_color=20, sigma_space=5).shape
+        (48, 64)
+    """
+    ...
+
+@overload
+def joint_bilateral_filter(
+    data: Data,
+    guide: Data,
+    /,
+    *,
+    diameter: int | PerSample = 0,
+    sigma_color: float | PerSample = 1.0,
+    sigma_space: float | PerSample = 1.0,
+    border_mode: str = 'reflect_101',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Any: ...
+
+@overload
 def jpeg_compression_distortion(
     input: Kind,
     /,
@@ -5872,6 +5967,8 @@ def label(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any:
     """Numbers the connected regions of a mask.
 
@@ -5895,6 +5992,13 @@ def label(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -5925,76 +6029,8 @@ def label(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any: ...
-
-@overload
-def label(
-    mask: Kind,
-    /,
-    *,
-    connectivity: int = 8,
-    background: int | PerSample = 0,
-    by_value: bool = False,
-    min_size: int | PerSample = 1,
-    statistics: bool = False,
-    device: str | None = None,
-    name: str | None = None,
-    seed: int = -1,
-    bytes_per_sample_hint: int | Sequence[int] | None = None,
-    preserve: bool = False,
-) -> Any:
-    """Numbers the connected regions of a mask.
-
-    Input: a mask of one channel, layout HW, or HWC or CHW; bool and integers. Output: int32
-    labels of the shape of the mask, 0 for the background and 1, 2, ... for regions, in the
-    order of their first pixels, row by row. With statistics a second output has a row for each
-    region, (K, 5) int32: left, top, width, height and the number of pixels, as
-    cv2.connectedComponentsWithStats returns them, without the background.
-
-    Args:
-        mask (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        connectivity (int, default 8): 8: pixels that touch diagonally are connected. 4: they
-            are not.
-        background (int, or one per sample, default 0): The value of pixels that belong to no
-            region.
-        by_value (bool, default False): Only pixels of the same value are connected.
-        min_size (int, or one per sample, default 1): Regions of fewer pixels become background.
-        statistics (bool, default False): Return the boxes and areas of the regions too.
-        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
-        name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
-
-    Returns:
-        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
-        in a pipeline: a list of DataNodes.
-
-    Raises:
-        TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input is not suitable.
-
-    Example:
-        >>> fn.label(np.uint8([[1, 0, 1], [1, 0, 1]]), connectivity=4).tolist()
-        [[1, 0, 2], [1, 0, 2]]
-    """
-    ...
-
-@overload
-def label(
-    mask: Data,
-    /,
-    *,
-    connectivity: int = 8,
-    background: int | PerSample = 0,
-    by_value: bool = False,
-    min_size: int | PerSample = 1,
-    statistics: bool = False,
-    device: str | None = None,
-    name: str | None = None,
-    seed: int = -1,
-    bytes_per_sample_hint: int | Sequence[int] | None = None,
-    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6007,6 +6043,7 @@ def laplacian(
     scale: float | Sequence[float] | PerSample = [1.0],
     normalized_kernel: bool = False,
     dtype: DTypeLike | None = None,
+    border_mode: str = 'reflect_101',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -6018,15 +6055,15 @@ def laplacian(
     """Computes the sum of the second derivatives along each axis except frames and channels.
 
     The derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by
-    binomial windows along this axis and the others. The border is mirrored without repeating
-    the edge. Sums are in float32, in float64 for 32-bit and 64-bit integers and float64.
-    Layouts: F first, C first or last; without a layout all axes, at most three; the output
-    keeps the layout. Types: all.
+    binomial windows along this axis and the others. Sums are in float32, in float64 for 32-bit
+    and 64-bit integers and float64. Layouts: F first, C first or last; without a layout all
+    axes, at most three; the output keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         window_size (Sequence[int], or one per sample or frame, default [3]): Size of the
-            derivative's window: odd, from 3 to 31, one value or one per axis.
+            derivative's window: odd, from 3 to 31, one value or one per axis. 1: [1, -2, 1]
+            without smoothing, as OpenCV's Laplacian has by default.
         smoothing_size (Sequence[int], or one per sample or frame, default []): Size of the
             window that smooths a derivative along the other axes: odd, from 1 (no smoothing) to
             31, one value or one per axis; default: the window_size of the derivative.
@@ -6035,6 +6072,9 @@ def laplacian(
         normalized_kernel (bool, default False): Scale each derivative by a power of two, so
             that the result does not grow with the windows; not with scale.
         dtype (dtype): Type of the result: float32, or the input's type, which is the default.
+        border_mode (str, default 'reflect_101'): The area outside the image: "reflect_101"
+            (mirrored without repeating the edge), "reflect", "replicate", "wrap", or
+            "constant": zeros.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -6072,6 +6112,7 @@ def laplacian(
     scale: float | Sequence[float] | PerSample = [1.0],
     normalized_kernel: bool = False,
     dtype: DTypeLike | None = None,
+    border_mode: str = 'reflect_101',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -6099,6 +6140,8 @@ def letterbox(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Scales images into a frame, with their aspect ratio, and fills the borders.
 
@@ -6131,6 +6174,13 @@ def letterbox(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6166,6 +6216,8 @@ def letterbox(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> tuple[Kind, Kind]: ...
 @overload
 def letterbox(
@@ -6185,6 +6237,8 @@ def letterbox(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6201,6 +6255,8 @@ def letterbox_placement(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Tells where letterbox puts images of these sizes, with the same arguments.
 
@@ -6226,6 +6282,13 @@ def letterbox_placement(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6255,6 +6318,8 @@ def letterbox_placement(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -6718,6 +6783,8 @@ def min_area_rect(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Finds the rotated rectangle of the smallest area around points.
 
@@ -6738,6 +6805,13 @@ def min_area_rect(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6763,11 +6837,13 @@ def min_area_rect(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
-def min_area_rect(
-    points: Kind,
+def min_max_loc(
+    input: Kind,
     /,
     *,
     device: str | None = None,
@@ -6775,26 +6851,110 @@ def min_area_rect(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Kind:
-    """Finds the rotated rectangle of the smallest area around points.
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Kind, Kind, Kind, Kind]:
+    """Finds the least and the greatest element of an image, and where they are.
 
-    Input: float32 points, (N, 2), x and y. Output: five float32 numbers, center x, center y,
-    width, height and the angle in degrees, from 0 to less than 90, by which the side of the
-    width is turned from x toward y: the numbers of OpenCV's RotatedRect, for cv2.boxPoints. Of
-    equal areas the first edge of the convex hull counts. Without points all are 0.
-
-    The host reads points: on a GPU the results are written there, and values of points that are
-    on it come back first, once for a batch.
-
-    Computes in float64: areas of thin rectangles are small differences of positions.
+    Returns four results: the least element, the greatest one, the place (x, y) of each. Of
+    equal elements the first in the order of rows counts, as in OpenCV's minMaxLoc. NaN is
+    ignored; of an image that has nothing else, the values are its first element and the places
+    (-1, -1). Values have the type of the image, places are int32; each frame has its own.
+    Images have one channel. Layouts: HW, HWC, CHW, each also with a leading F. Types: all.
 
     Args:
-        points (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> least, most, low, high = fn.min_max_loc(np.uint8([[5, 9, 2], [9, 2, 7]]))
+        >>> least.item(), most.item(), low.tolist(), high.tolist()
+        (2, 9, [2, 0], [1, 0])
+    """
+    ...
+
+@overload
+def min_max_loc(
+    input: Data,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Any, Any, Any, Any]: ...
+
+@overload
+def morphology(
+    input: Kind,
+    /,
+    *,
+    operation: str = 'open',
+    mask_size: int | Sequence[int] | PerSample = [3, 3],
+    anchor: int | Sequence[int] | PerSample = [-1, -1],
+    iterations: int = 1,
+    border_mode: str = 'constant',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Kind:
+    """Opens or closes images, or computes a difference of such images, channel by channel.
+
+    The operator works as OpenCV's morphologyEx does, with a rectangle; `erode` and `dilate` are
+    its parts, which also take masks of hundreds of elements. Differences are limited to the
+    range of the type. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the
+    layout. Types: all for "open" and "close"; not 64-bit integers for the others.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        operation (str, default 'open'): "open": erode, then dilate. "close": dilate, then
+            erode. "gradient": the dilated image less the eroded one. "tophat": the image less
+            the opened one. "blackhat": the closed image less the image.
+        mask_size (Sequence[int], or one per sample or frame, default [3, 3]): (width, height)
+            of the rectangle.
+        anchor (Sequence[int], or one per sample or frame, default [-1, -1]): (x, y) of the
+            element of the rectangle that lies over the output's element; -1: the middle.
+        iterations (int, default 1): Number of repetitions.
+        border_mode (str, default 'constant'): The area outside the image. "constant": it is
+            ignored; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6805,21 +6965,28 @@ def min_area_rect(
         ValueError: A value is out of range, or an input is not suitable.
 
     Example:
-        >>> fn.min_area_rect(np.float32([[0, 0], [4, 0], [4, 2], [0, 2]])).tolist()
-        [2.0, 1.0, 4.0, 2.0, 0.0]
+        >>> fn.morphology(np.uint8([[0, 9, 0, 9, 9, 9]]), operation="open", mask_size=[3, 1]).tolist()
+        [[0, 0, 0, 9, 9, 9]]
     """
     ...
 
 @overload
-def min_area_rect(
-    points: Data,
+def morphology(
+    input: Data,
     /,
     *,
+    operation: str = 'open',
+    mask_size: int | Sequence[int] | PerSample = [3, 3],
+    anchor: int | Sequence[int] | PerSample = [-1, -1],
+    iterations: int = 1,
+    border_mode: str = 'constant',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -7068,6 +7235,8 @@ def nms(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any:
     """Keeps the boxes of the highest scores and drops those that overlap them (non-maximum suppression).
 
@@ -7107,6 +7276,13 @@ def nms(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -7143,6 +7319,8 @@ def nms(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -9352,6 +9530,8 @@ def roi_align(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Averages regions of feature maps into grids of one size, with bilinear samples.
 
@@ -9376,6 +9556,13 @@ def roi_align(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9407,6 +9594,8 @@ def roi_align(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -10091,6 +10280,8 @@ def sobel(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Computes a derivative of images by Sobel's windows.
 
@@ -10114,6 +10305,13 @@ def sobel(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -10146,6 +10344,8 @@ def sobel(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -10677,6 +10877,84 @@ def stack(
 ) -> Any: ...
 
 @overload
+def threshold(
+    input: Kind,
+    /,
+    *,
+    threshold: float | PerSample,
+    max_value: float | PerSample = 255.0,
+    mode: str = 'binary',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Kind:
+    """Replaces the values on one side of a threshold.
+
+    A value lies above if it is larger than the threshold, which integers compare with after
+    rounding it down, as OpenCV's threshold does. NaN lies below. `find_threshold` chooses a
+    threshold by Otsu's method or the triangle's. Shapes and layouts: any; the output keeps
+    both. Types: integers of 8 and 16 bits, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        threshold (float, or one per sample or frame, required): The largest value that does not
+            lie above.
+        max_value (float, or one per sample or frame, default 255.0): The value that "binary"
+            and "binary_inv" write.
+        mode (str, default 'binary'): What values become: "binary": max_value above, else 0.
+            "binary_inv": 0 above, else max_value. "trunc": the threshold above, else the value.
+            "tozero": the value above, else 0. "tozero_inv": 0 above, else the value.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.threshold(np.uint8([99, 100, 101]), threshold=100).tolist()
+        [0, 0, 255]
+        >>> fn.threshold(np.uint8([99, 100, 101]), threshold=100, mode="tozero").tolist()
+        [0, 0, 101]
+    """
+    ...
+
+@overload
+def threshold(
+    input: Data,
+    /,
+    *,
+    threshold: float | PerSample,
+    max_value: float | PerSample = 255.0,
+    mode: str = 'binary',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Any: ...
+
+@overload
 def time_stretch(
     input: Kind,
     /,
@@ -11155,6 +11433,8 @@ def unletterbox_boxes(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Moves boxes from the frame of a letterbox back to the image.
 
@@ -11172,6 +11452,13 @@ def unletterbox_boxes(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -11201,6 +11488,8 @@ def unletterbox_boxes(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload

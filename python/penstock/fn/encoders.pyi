@@ -31,6 +31,8 @@ def jpeg(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Encodes images as JPEG files.
 
@@ -55,6 +57,13 @@ def jpeg(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -87,6 +96,8 @@ def jpeg(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -102,6 +113,8 @@ def png(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Encodes images as PNG files, without loss.
 
@@ -124,6 +137,13 @@ def png(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -154,6 +174,8 @@ def png(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...
 
 @overload
@@ -169,6 +191,8 @@ def webp(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Kind:
     """Encodes images as WebP files.
 
@@ -188,6 +212,13 @@ def webp(
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -218,4 +249,6 @@ def webp(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
 ) -> Any: ...

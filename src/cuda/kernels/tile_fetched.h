@@ -5,7 +5,6 @@
 // of each output.
 #pragma once
 #include "cuda/kernels/streams.h"
-#include "cuda/kernels/tile_direct.h"
 #include "cuda/kernels/tile_sizes.h"
 #include "cuda/kernels/tiles.h"
 #include "cuda/kernels/warp_lanes.h"
@@ -39,7 +38,8 @@ template <class Stage> struct FetchedTile {
   typedef typename Stage::template In<0> In;
   typedef StageTile<Stage> Tile;
   static constexpr int kPlanes = Stage::kPlanes;
-  static constexpr int few_taps(int kind) { return kind == 0 ? 1 : kind == 1 ? 2 : 0; }  // FilterKind
+  // Of a FilterKind where an image is not averaged.
+  static constexpr int few_taps(int kind) { return kind == 0 ? 1 : kind == 1 ? 2 : 0; }
   static constexpr int kTapsX = few_taps(Stage::kFilterX), kTapsY = few_taps(Stage::kFilterY);
   static constexpr bool kPossible =
       std::is_same_v<In, float> && !Stage::kRow.picks_planes && !Stage::kRow.fills && kTapsX > 0 && kTapsY > 0;
@@ -196,16 +196,5 @@ template <class Stage> struct FetchedTile {
     }
   }
 };
-
-template <class Stage> __device__ inline void fetch_tile(const StageTile<Stage>& t) {
-  const TapsOfTile<Stage> taps(t);
-  if (FetchedTile<Stage>::fits(t)) {
-    FetchedTile<Stage>(t, taps).make();
-    return;
-  }
-  const DirectTaps<Stage> direct{t, taps};
-  t.template groups<kReadTogether<Stage>>(0, t.ny,
-                                          [&](int x, int y, int j, auto& source) { direct.filter(x, y, j, source); });
-}
 
 }  // namespace penstock

@@ -184,6 +184,12 @@ __device__ inline void make_words(const StageTile<Stage>& t, const FilteredRows<
 // One tile after any taps.
 template <class Stage> __device__ inline void filter_tile(const StageTile<Stage>& t) {
   const TapsOfTile<Stage> taps(t);
+  if constexpr (FetchedTile<Stage>::kPossible) {
+    if (FetchedTile<Stage>::fits(t)) {
+      FetchedTile<Stage>(t, taps).make();
+      return;
+    }
+  }
   FilteredRows<Stage> rows(t, taps);
   for (int y1 = 0; y1 < t.ny; y1 += t.band) {
     const int count = t.ny - y1 < t.band ? t.ny - y1 : t.band;
@@ -199,9 +205,6 @@ template <class Stage> __device__ inline void filter_tile(const StageTile<Stage>
   }
 }
 
-template <class Stage> __device__ inline void tile_shared(const char* table) {
-  if constexpr (FetchedTile<Stage>::kPossible) fetch_tile(StageTile<Stage>(table));
-  else filter_tile(StageTile<Stage>(table));
-}
+template <class Stage> __device__ inline void tile_shared(const char* table) { filter_tile(StageTile<Stage>(table)); }
 
 }  // namespace penstock
