@@ -20,6 +20,12 @@ domains = theirs.augmentations.domain_adaptation.functional
 SHAPES = [(47, 64), (90, 71)]
 
 
+@pytest.fixture(autouse=True)
+def seeded():
+    """The same draws in each run: bounds of how often something differs hold for most draws, not for all."""
+    penstock.seed(5)
+
+
 def recorded(monkeypatch, operator):
     """The arguments of the calls of an operator."""
     calls, real = [], getattr(fn, operator)
@@ -261,8 +267,9 @@ def test_flares_are_drawn_as_theirs(monkeypatch):
     made_flares, flare = [], weather._Flare
     monkeypatch.setattr(weather, "_Flare", lambda x, a: made_flares.append(flare(x, a)) or made_flares[-1])
     image, transform = np.zeros((300, 400, 3), np.uint8), theirs.RandomSunFlare(p=1.0)
+    transform.set_random_seed(5)
     found = []
-    for _ in range(40):
+    for _ in range(200):
         ours.RandomSunFlare(p=1.0, src_radius=20)(image=image)
         params = transform.get_params_dependent_on_data({"shape": image.shape}, {})
         both = [c for c in made_flares[-1].circles if c[0] > 0], params["circles"]
@@ -344,7 +351,7 @@ def test_patterns_are_laid_over_images_without_channels():
 def test_glass_scatters_as_far_as_theirs():
     ramp = np.repeat(np.repeat(np.arange(0, 240, 2, np.uint8)[None], 120, 0)[..., None], 3, -1)
     for arguments in ({"sigma": 0.5}, {"sigma": 1.0, "max_delta": 2, "iterations": 1}):
-        far = [(repeated(m, "GlassBlur", arguments, ramp, 2) - ramp)[:, 20:-20, 20:-20].std() for m in (ours, theirs)]
+        far = [(repeated(m, "GlassBlur", arguments, ramp, 8) - ramp)[:, 20:-20, 20:-20].std() for m in (ours, theirs)]
         np.testing.assert_allclose(far[0], far[1], rtol=0.35)
 
 

@@ -131,11 +131,11 @@ void Executor::set_refill(int batch_size) {
 void Executor::watch_steps(AfterStep after) {
   if (!options.stepping) bad_argument("only a pipeline without threads shows its steps: set PipelineOptions::stepping");
   if (iterations.next_number() > 0) bad_argument("the pipeline has already run: say before the first run who looks");
-  runner_.after_step = std::move(after);
+  context_.after_step = std::move(after);
 }
 
 void Executor::log_steps() {
-  runner_.logs_steps = true;
+  context_.logs_steps = true;
   outputs.log_steps();
 }
 

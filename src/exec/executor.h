@@ -18,7 +18,6 @@ class Executor {
   void watch_steps(AfterStep after);
   void log_steps();
   void add_to(PipelineStatistics& s) const;
-  std::string checkpoint() const { return outputs.deliveries.checkpoint(graph); }
   void restore(const std::string& state);
 
   Graph graph;

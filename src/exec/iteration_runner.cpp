@@ -22,6 +22,13 @@ void release_values(const Plan& plan, Iteration& it, size_t last, const LateSamp
 
 bool has_failed(const Iteration& it) { return it.failure || it.no_memory || it.end_of_data; }
 
+// What the current step was the last to read. Where somebody looks at each step, its values stay until then.
+void let_go(const StepContext& c, Iteration& it) {
+  it.step_state = nullptr;
+  if (c.after_step && !has_failed(it)) it.done_step = static_cast<int>(it.step);
+  else release_values(c.plan, it, it.step, c.late);
+}
+
 void set_step(Job& job, size_t number, const StepRunner& step) {
   job.step = number;
   job.lane = step.lane, job.in_order = step.rules.in_order && !job.unordered;
@@ -122,8 +129,8 @@ void IterationRunner::prepare_or_fail(Iteration& it, int thread) {
       context_.fill_batch(it);
     } else {
       use_domain(it, step.step.domain);
-      if (logs_steps) log_step(context_, it, step);
-      const CrewMember member(&scheduler_->crew());
+      if (context_.logs_steps) log_step(context_, it, step);
+      const CrewMember member(&scheduler_->crew);
       step.prepare(it, workers[static_cast<size_t>(thread)]);
     }
   } catch (Error& e) {
@@ -150,7 +157,7 @@ void IterationRunner::prepare(Job& job, int thread) {
 void IterationRunner::run_samples(Iteration& it, int first, int count, int thread) {
   StepRunner& step = current(it);
   Worker& w = workers[static_cast<size_t>(thread)];
-  const CrewMember member(&scheduler_->crew());
+  const CrewMember member(&scheduler_->crew);
   const int64_t begin = clock_ns();
   w.read_ns = 0;
   w.scratch->times = {};
@@ -180,7 +187,7 @@ void IterationRunner::finish(const std::shared_ptr<Job>& job, int thread) {
 }
 
 void IterationRunner::finish_step(Iteration& it, int thread) {
-  if (it.no_memory) return let_go(it);  // its items may not be complete
+  if (it.no_memory) return let_go(context_, it);  // its items may not be complete
   StepRunner& step = current(it);
   if (gathers(it)) return GatheredSamples::finish(it);
   if (brings(it) && !step.rules.brings_samples) return;
@@ -192,20 +199,13 @@ void IterationRunner::finish_step(Iteration& it, int thread) {
   bool handed = false;
   if (auto error = error_of([&] { handed = step.settled(it); })) fail_iteration(it, std::move(*error), &step.node);
   if (handed && !it.failure) return;
-  if (logs_steps) log_sizes(context_, it, step.step);
-  let_go(it);
+  if (context_.logs_steps) log_sizes(context_, it, step.step);
+  let_go(context_, it);
 }
 
 void IterationRunner::step_done(const std::shared_ptr<Iteration>& it) {
-  let_go(*it);
+  let_go(context_, *it);
   complete(it);
-}
-
-// Where somebody looks at each step, its values stay until then.
-void IterationRunner::let_go(Iteration& it) const {
-  it.step_state = nullptr;
-  if (after_step && !has_failed(it)) it.done_step = static_cast<int>(it.step);
-  else release_values(context_.plan, it, it.step, context_.late);
 }
 
 void IterationRunner::stepped(Job& job) {
@@ -214,7 +214,7 @@ void IterationRunner::stepped(Job& job) {
   if (done < 0) return;
   const SteppedStep seen = stepped_step(context_.plan, it, static_cast<size_t>(done));
   release_values(context_.plan, it, static_cast<size_t>(done), context_.late);
-  after_step(seen);
+  context_.after_step(seen);
 }
 
 // The step: the iteration goes on, at once or when the device is there.

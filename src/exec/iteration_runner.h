@@ -7,7 +7,6 @@
 #include "exec/error_policy.h"
 #include "exec/late_samples.h"
 #include "exec/scheduler.h"
-#include "exec/stepped_step.h"
 
 namespace penstock {
 
@@ -20,8 +19,6 @@ class IterationRunner final : public JobWork, HandOver {
   const Node* starving(const Job& job) const;  // the source that waits for a feed()
 
   Admission admission;
-  std::atomic<bool> logs_steps{false};
-  AfterStep after_step;         // without threads; none: nobody looks
   std::vector<Worker> workers;  // by thread; the last one is the consumer's
 
  private:
@@ -45,7 +42,6 @@ class IterationRunner final : public JobWork, HandOver {
   void prepare_or_fail(Iteration& it, int thread);
   void run_samples(Iteration& it, int first, int count, int thread);
   void finish_step(Iteration& it, int thread);  // errors, and what it leaves
-  void let_go(Iteration& it) const;             // of what the current step was the last to read
   void complete(const std::shared_ptr<Iteration>& it);
 
   StepContext& context_;

@@ -60,8 +60,7 @@ bool JobQueue::find(Task& task, int lane, const Job* last) {
     if (job.next_item < job.items && lane == kAnyStep) {
       // Near the end one by one, so that all threads have work.
       const int64_t left = job.items - job.next_item;
-      const bool together =
-          job.leaves || left > int64_t{threads_} * job.together;  // of those that leave there are many
+      const bool together = job.leaves || left > int64_t{threads} * job.together;  // of those that leave there are many
       task = {jobs[i], false, job.next_item, together ? static_cast<int>(std::min<int64_t>(left, job.together)) : 1};
       job.next_item += task.count;
       return true;

@@ -18,7 +18,7 @@ struct Task {
 
 class JobQueue {
  public:
-  JobQueue(JobWork& work, int threads) : work_(work), threads_(threads) {}
+  JobQueue(JobWork& work, int threads) : threads(threads), work_(work) {}
 
   // For a thread of this lane; last: the job of its last task, or null. False: there is none.
   bool find(Task& task, int lane, const Job* last);
@@ -38,12 +38,13 @@ class JobQueue {
   uint64_t next_number = 0;
   bool consumed = false;  // somebody waits for the first one
 
+  const int threads;  // of kAnyStep
+
  private:
   bool take_prepare(Task& task, size_t position);
   bool in_turn(size_t position) const;
 
   JobWork& work_;
-  const int threads_;
 };
 
 }  // namespace penstock

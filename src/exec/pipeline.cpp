@@ -227,7 +227,7 @@ void Pipeline::set_epoch_mode(EpochMode mode) { state_->executor.options.epoch_m
 
 std::string Pipeline::checkpoint() const {
   const State::Use use(*state_, State::kWhole);
-  return state_->executor.checkpoint();
+  return state_->executor.outputs.deliveries.checkpoint(state_->executor.graph);
 }
 void Pipeline::restore(const std::string& state) {
   const State::Use use(*state_, State::kWhole);

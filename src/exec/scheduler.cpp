@@ -11,7 +11,7 @@ namespace penstock {
 constinit thread_local Served Scheduler::serving;
 
 Scheduler::Scheduler(JobWork& work, int threads, int working)
-    : work_(work), steps_(threads == 0), queue_(work, threads), crew_([this] {
+    : work_(work), queue_(work, threads), crew([this] {
         {
           std::lock_guard lock(mutex_);
         }  // who has found no task sleeps by now
@@ -86,14 +86,14 @@ void Scheduler::run_items(Job& job, int64_t n) {
     job.waits = false;
   }
   threads_.wake_any();
-  if (steps_) threads_.wake({.consumer = true});
+  if (steps()) threads_.wake({.consumer = true});
 }
 
 void Scheduler::made_room() {
   Wake w;
   {
     std::lock_guard lock(mutex_);
-    w = {.all = queue_.was_starved(), .consumer = steps_};
+    w = {.all = queue_.was_starved(), .consumer = steps()};
   }
   threads_.wake(w);
 }
@@ -113,7 +113,7 @@ void Scheduler::stop() {
 }
 
 Wake Scheduler::advance(Job& job) {
-  Wake w{.all = queue_.was_starved(), .consumer = steps_};  // without threads, it has to know of all that happens
+  Wake w{.all = queue_.was_starved(), .consumer = steps()};  // without threads, it has to know of all that happens
   job.prepared = false;
   job.items = job.next_item = job.done_items = 0;
   if (!work_.next_step(job)) {
@@ -132,10 +132,10 @@ void Scheduler::sleep(int lane, bool& watches, std::unique_lock<std::mutex>& loc
   if (!threads_.reserve.lets_work()) return threads_.sleep_in_reserve(lock);
   const bool blocked = queue_.any_blocked();
   const int64_t begin = clock_ns();
-  crew_.sleeps();
+  crew.sleeps();
   if (blocked) watches = threads_.watch(lock);
   else threads_.sleep(lane, lock);
-  crew_.wakes();
+  crew.wakes();
   work_.slept(clock_ns() - begin, blocked);
 }
 
@@ -166,9 +166,9 @@ void Scheduler::serve(int number, int lane) {
       lock.lock();
     } else if (works && queue_.starved && work_.ask_for_room()) {
       continue;  // there may be room since it looked
-    } else if (works && lane == kAnyStep && crew_.has_work()) {
+    } else if (works && lane == kAnyStep && crew.has_work()) {
       lock.unlock();
-      crew_.help();
+      crew.help();
       lock.lock();
     } else {
       sleep(lane, watches, lock);

@@ -20,8 +20,8 @@ struct Served {
 
 class Scheduler {
  public:
-  // threads: 0: who waits for a job takes its steps (exec/stepping.h). working: so many threads of kAnyStep work at once,
-  // beside those whose task is late; 0: all.
+  // threads: 0: who waits for a job takes its steps (exec/stepping.h). working: so many threads of kAnyStep work at
+  // once, beside those whose task is late; 0: all.
   Scheduler(JobWork& work, int threads, int working = 0);
   ~Scheduler() { stop(); }
 
@@ -45,8 +45,7 @@ class Scheduler {
   bool stopping() const { return stop_; }
   bool stop_within(std::chrono::milliseconds patience) { return threads_.ended_within(patience); }
   void stop();
-  Crew& crew() { return crew_; }
-  bool steps() const { return steps_; }
+  bool steps() const { return queue_.threads == 0; }
 
   static constinit thread_local Served serving;  // what the calling thread serves
 
@@ -59,13 +58,14 @@ class Scheduler {
   Wake advance(Job& job);                                                          // under mutex_
 
   JobWork& work_;
-  const bool steps_;
   mutable std::mutex mutex_;
   LaneThreads threads_{mutex_};
   JobQueue queue_;
   std::atomic<bool> stop_{false};  // set under mutex_; a thread that waits for remote storage looks at it
   std::atomic<const Scheduler*> waits_in_{nullptr};  // whose function the consumer is in, while it waits here
-  Crew crew_;
+
+ public:
+  Crew crew;  // of the threads of kAnyStep
 };
 
 }  // namespace penstock

@@ -12,6 +12,7 @@
 #include "exec/pipeline_sources.h"
 #include "exec/plan_options.h"
 #include "exec/statistics.h"
+#include "exec/stepped_step.h"
 #include "readers/direct_memory.h"
 
 namespace penstock {
@@ -65,6 +66,8 @@ struct StepContext {
   std::shared_ptr<MemoryResource> pinned_memory(Iteration& it, bool output) const;
 
   std::atomic<bool> warned_of_transfer{false};  // of a large one
+  std::atomic<bool> logs_steps{false};
+  AfterStep after_step{};  // without threads; none: nobody looks
 };
 
 // The data's fault, which the error policy may settle; the caller's and ours are always raised.

@@ -15,17 +15,27 @@ namespace {
 // A new operator that sees all samples at once must be judged: whether a sample by itself gives the same
 // (mixes_samples), as functions with an `if` or a loop need it.
 TEST(Function, KnowsWhichOperatorsMixSamples) {
-  const std::set<std::string> alone{"_assign_where",   "_displace_boxes",
-                                    "_mask_boxes",     "_select_where",
-                                    "_shuffle_boxes",  "bbox_rotate",
-                                    "decoders.audio",  "decoders.numpy",
-                                    "io.file.read",    "segmentation.select_masks",
-                                    "decoders.video",  "experimental.decoders.video",
-                                    "encoders.jpeg",   "encoders.png",
+  const std::set<std::string> alone{"_assign_where",
+                                    "_displace_boxes",
+                                    "_mask_boxes",
+                                    "_select_where",
+                                    "_shuffle_boxes",
+                                    "bbox_rotate",
+                                    "decoders.audio",
+                                    "decoders.numpy",
+                                    "io.file.read",
+                                    "segmentation.select_masks",
+                                    "decoders.video",
+                                    "experimental.decoders.video",
+                                    "encoders.jpeg",
+                                    "encoders.png",
                                     "encoders.webp",
-                                    "get_property",    "random_bbox_crop",
-                                    "label",           "nms",
-                                    "ssd_random_crop", "transform_boxes"};
+                                    "get_property",
+                                    "random_bbox_crop",
+                                    "label",
+                                    "nms",
+                                    "ssd_random_crop",
+                                    "transform_boxes"};
   for (const OpInfo* info : all_ops())
     if (info->batch_wide) {
       EXPECT_NE(mixes_samples(info->name), alone.count(info->name) > 0) << info->name;

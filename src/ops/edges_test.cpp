@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of Sobel's windows, and the sizes at which Canny's edges have few neighbors. tests/test_edges.py compares with
-// OpenCV.
+// The sums of Sobel's windows, and the sizes at which Canny's edges have few neighbors. tests/test_edges.py compares
+// with OpenCV.
 #include <gtest/gtest.h>
 
 #include "operator/image_work.h"

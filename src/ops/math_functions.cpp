@@ -3,8 +3,8 @@
 #include <concepts>
 
 #include "ops/shared/arithmetic.h"
+#include "ops/shared/plain_powers.h"
 #include "pixel/far_angles.h"
-#include "pixel/transcendental.h"
 
 namespace penstock {
 namespace {
@@ -97,16 +97,6 @@ PENSTOCK_UNARY(Abs);
   PENSTOCK_BINARY(Name)
 PENSTOCK_CHOICE(Min, min, "The smaller operand, in the promoted type.");
 PENSTOCK_CHOICE(Max, max, "The larger operand, in the promoted type.");
-
-// A run of powers without special cases, as most are, takes a third fewer instructions (pixel_loop.inc.h).
-struct PlainPowers {
-  template <std::same_as<float> V> PENSTOCK_LOOPED static bool pair_takes_near(V x, V y) {
-    return single_precision::is_plain_power(x, y);
-  }
-  template <std::same_as<float> V> PENSTOCK_LOOPED static V pixel_near(V x, V y) {
-    return single_precision::pow_plain(x, y);
-  }
-};
 
 // ** and math.pow.
 struct PowerRules : PlainPowers {

@@ -38,7 +38,7 @@ template <class Stage> struct FetchedTile {
   typedef typename Stage::template In<0> In;
   typedef StageTile<Stage> Tile;
   static constexpr int kPlanes = Stage::kPlanes;
-  // Of a FilterKind where an image is not averaged.
+  // Taps of a FilterKind where an image is not averaged.
   static constexpr int few_taps(int kind) { return kind == 0 ? 1 : kind == 1 ? 2 : 0; }
   static constexpr int kTapsX = few_taps(Stage::kFilterX), kTapsY = few_taps(Stage::kFilterY);
   static constexpr bool kPossible =

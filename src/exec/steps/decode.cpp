@@ -231,7 +231,7 @@ bool DecodeStep::hand_over(const std::shared_ptr<Iteration>& it) {
 
 void DecodeStep::decoded(const std::shared_ptr<Iteration>& it, DecodeJob& job, std::optional<Error> failure,
                          int64_t begin_ns, int64_t end_ns) {
-  context_.statistics.add(context_.options.threads, static_cast<int>(index_), it->number, begin_ns, end_ns, 0, 0,
+  context_.statistics.add(context_.options.threads_made(), static_cast<int>(index_), it->number, begin_ns, end_ns, 0, 0,
                           end_ns - begin_ns, 0);
   DecodeState& state = state_of(*it);
   if (failure) fail_iteration(*it, std::move(*failure), &node);
