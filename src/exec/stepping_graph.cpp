@@ -9,6 +9,16 @@
 #include "exec/executor.h"
 
 namespace penstock {
+// What a value is for the node that reads it.
+struct SteppedRead {
+  DType dtype = DType::none;
+  int ndim = -1;
+  Layout layout{};
+  bool on_gpu = false;
+  std::vector<std::pair<std::string, Value>> constants{};  // of a constant of the graph's own
+  friend bool operator==(const SteppedRead&, const SteppedRead&) = default;
+};
+
 namespace {
 
 // A node in a graph without others, with a source in the place of each value that it reads.
@@ -64,18 +74,8 @@ AloneGraph alone_graph(const Graph& g, int id, const SteppedInputs& inputs, cons
   return alone;
 }
 
-// What a value is for the node that reads it.
-struct Read {
-  DType dtype = DType::none;
-  int ndim = -1;
-  Layout layout{};
-  bool on_gpu = false;
-  std::vector<std::pair<std::string, Value>> constants{};  // of a constant of the graph's own
-  friend bool operator==(const Read&, const Read&) = default;
-};
-
-std::vector<Read> reads_of(const Graph& g, const Node& n, const SteppedInputs& inputs) {
-  std::vector<Read> reads;
+std::vector<SteppedRead> reads_of(const Graph& g, const Node& n, const SteppedInputs& inputs) {
+  std::vector<SteppedRead> reads;
   for_each_read(n, [&](ValueRef v) {
     const auto given = inputs.values.find(v);
     if (given == inputs.values.end()) return reads.push_back({.constants = g.node(v.node).constants});
@@ -146,7 +146,7 @@ SteppedOutputs outputs_of(const Executor& e, Iteration& it, int node) {
 struct SteppingGraph::Alone {
   const Node made_of;
   const uint64_t seed;
-  const std::vector<Read> reads;
+  const std::vector<SteppedRead> reads;
   const std::map<ValueRef, int> sources;
   const int node;
   Executor executor;
@@ -157,7 +157,7 @@ SteppingGraph::~SteppingGraph() = default;
 
 SteppingGraph::Alone& SteppingGraph::alone(const Graph& graph, int node, const SteppedInputs& inputs) {
   const Node& n = graph.node(node);
-  std::vector<Read> reads = reads_of(graph, n, inputs);
+  std::vector<SteppedRead> reads = reads_of(graph, n, inputs);
   auto& known = made_[node];
   if (known && known->seed == graph.seed() && same_node(known->made_of, n) && known->reads == reads) return *known;
   AloneGraph made = alone_graph(graph, node, inputs, options_);

@@ -24,7 +24,7 @@ template <class T> bool has(const T* in, T value) {
   T found[kApart] = {};
   for (int64_t i = 0; i < kSearched; i += kApart)
     for (int k = 0; k < kApart; ++k) found[k] = in[i + k] == value ? T(1) : found[k];
-  uint64_t words[sizeof found / sizeof(uint64_t)], any = 0;
+  uint64_t words[kApart * sizeof(T) / sizeof(uint64_t)], any = 0;
   std::memcpy(words, found, sizeof found);
   for (const uint64_t word : words) any |= word;
   return any != 0;
