@@ -62,10 +62,7 @@ struct DrawBoxes : DrawOperator {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
-    const View image = drawn_over(in[0], out[0]);
-    draw::Drawing drawing = drawing_of(image);
-    const Colors inks = colors(s.index, image);
-    const int32_t opaque = opacity_of("opacity", opacity[s.index]);
+    auto [image, drawing, inks, opaque] = begin(s, in[0], out[0]);
     const int32_t filled = opacity_of("fill_opacity", fill_opacity[s.index]);
     const int64_t thick = within_limits("thickness", thickness[s.index], 0, draw::kMostThick);
     const int64_t scale = within_limits("text_scale", text_scale[s.index], 1, draw::kMostScale);

@@ -25,10 +25,7 @@ struct DrawCircles : DrawOperator {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
-    const View image = drawn_over(in[0], out[0]);
-    draw::Drawing drawing = drawing_of(image);
-    const Colors inks = colors(s.index, image);
-    const int32_t opaque = opacity_of("opacity", opacity[s.index]);
+    auto [image, drawing, inks, opaque] = begin(s, in[0], out[0]);
     const int64_t thick = within_limits("thickness", thickness[s.index], 0, draw::kMostThick);
     const auto places = centers.values(s.index), reach = radius.values(s.index);
     const size_t n = places.size() / 2;

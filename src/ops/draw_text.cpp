@@ -32,10 +32,7 @@ struct DrawText : DrawOperator {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
-    const View image = drawn_over(in[0], out[0]);
-    draw::Drawing drawing = drawing_of(image);
-    const Colors inks = colors(s.index, image);
-    const int32_t opaque = opacity_of("opacity", opacity[s.index]);
+    auto [image, drawing, inks, opaque] = begin(s, in[0], out[0]);
     const int64_t times = within_limits("scale", scale[s.index], 1, draw::kMostScale);
     const auto places = positions.values(s.index);
     const std::vector<int64_t> chosen = indices.given() ? indices[s.index] : std::vector<int64_t>{};

@@ -55,6 +55,17 @@ struct DrawOperator : ImageOperator {
     if (!(v >= 0 && v <= 1)) bad_argument("{} must be from 0 to 1, got {}", name, v);
     return static_cast<int32_t>(std::lround(v * 255));
   }
+  // What each of these operators begins a sample with.
+  struct Begun {
+    View image;
+    draw::Drawing drawing;
+    Colors inks;
+    int32_t opaque;
+  };
+  Begun begin(const SampleContext& s, const View& in, const View& out) const {
+    const View image = drawn_over(in, out);
+    return {image, drawing_of(image), colors(s.index, image), opacity_of("opacity", opacity[s.index])};
+  }
   // The nearest pixel, halves up.
   static int64_t pixel(const char* name, double v) {
     if (!(std::fabs(v) <= draw::kFarthest))
