@@ -36,11 +36,15 @@ class GpuContext {
   cudaEvent_t take_event();
   void give_back(cudaEvent_t event) noexcept;
   void wait_on_host(cudaEvent_t event);  // the thread sleeps
+  // One thread at a time records events that a stream waits for, and makes a stream wait. When two threads do so on one
+  // stream at once, the driver (580) can count an event as later than another stream's work although its place in the
+  // stream is before it, and its memory pools then give away memory that is in use.
+  std::mutex& ordering() { return ordering_; }
 
  private:
   const int index_;
   std::atomic<CUcontext> handle_{nullptr};
-  std::mutex making_, mutex_;
+  std::mutex making_, mutex_, ordering_;
   std::vector<cudaStream_t> streams_;
   std::vector<cudaEvent_t> events_;
 };

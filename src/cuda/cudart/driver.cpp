@@ -97,12 +97,15 @@ class CudaDriver final : public Driver {
     GpuContext& gpu = gpus_->at(device);
     OnDevice scope(gpu);
     auto event = std::make_shared<CudaEvent>(gpus_, gpu);
+    std::lock_guard ordering(gpu.ordering());
     check_cuda(cudaEventRecord(event->handle(), on(stream)), "recording an event", device);
     return event;
   }
   void wait(int device, StreamHandle stream, const DeviceEvent& event) override {
-    OnDevice scope(gpus_->at(device));
+    GpuContext& gpu = gpus_->at(device);
+    OnDevice scope(gpu);
     const cudaEvent_t handle = static_cast<const CudaEvent&>(event).handle();  // there is no other kind
+    std::lock_guard ordering(gpu.ordering());
     check_cuda(cudaStreamWaitEvent(on(stream), handle, 0), "waiting for an event in a stream", device);
   }
   void notify(int device, StreamHandle stream, std::function<void()> f) override {
