@@ -29,6 +29,17 @@ void* output_memory(TRITONBACKEND_Response* response, const TensorOfModel& t, DT
   return data;
 }
 
+char* copy_range(const Batch& from, int first, int end, char* to) {
+  for (int i = first; i < end; ++i) {
+    const View v = from.view(i);
+    View target = v;
+    target.data = to, target.strides = dense_strides(v.shape);
+    copy_strided(v, target);
+    to += static_cast<size_t>(v.volume()) * size_of(v.dtype);
+  }
+  return to;
+}
+
 Job::Job(TRITONBACKEND_Request* request, const Signature& signature)
     : request_(request), signature_(signature), error_(nullptr, TRITONSERVER_ErrorDelete) {
   targets_.resize(signature.outputs.size());
@@ -117,23 +128,19 @@ void Job::keep(size_t output, int first, Batch part) {
 
 void Job::finish_output(size_t k) {
   const TensorOfModel& t = signature_.outputs[k];
-  const auto& parts = parts_[k];
-  const Batch& first = parts.at(0);
+  auto& parts = parts_[k];
+  std::erase_if(parts, [](const Batch& part) { return part.size() == 0; });
+  if (parts.empty()) bad_data("output '{}': the pipeline has left out every sample of the request", t.name);
+  const Shape shape = parts[0].shape(0);
   int samples = 0;
   for (const Batch& part : parts)
     for (int i = 0; i < part.size(); ++i, ++samples)
-      if (!(part.shape(i) == first.shape(0)))
+      if (!(part.shape(i) == shape))
         bad_argument("output '{}': sample {} has the shape {}, but sample 0 has {}: a response is one array; send these "
                      "in requests of their own, or let the pipeline give them one size (fn.resize, fn.pad)",
-                     t.name, samples, part.shape(i).text(), first.shape(0).text());
-  auto* to = static_cast<char*>(output_memory(response_.get(), t, first.dtype(), samples, first.shape(0)));
-  const size_t each = static_cast<size_t>(first.shape(0).volume()) * size_of(first.dtype());
-  for (const Batch& part : parts)
-    for (int i = 0; i < part.size(); ++i, to += each) {
-      View target = part.view(i);
-      target.data = to, target.strides = dense_strides(target.shape);
-      copy_strided(part.view(i), target);
-    }
+                     t.name, samples, part.shape(i).text(), shape.text());
+  auto* to = static_cast<char*>(output_memory(response_.get(), t, parts[0].dtype(), samples, shape));
+  for (const Batch& part : parts) to = copy_range(part, 0, part.size(), to);
 }
 
 void Job::finish_outputs() {

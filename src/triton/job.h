@@ -21,6 +21,9 @@ using ResponseHandle = std::unique_ptr<TRITONBACKEND_Response, ResponseDelete>;
 void* output_memory(TRITONBACKEND_Response* response, const TensorOfModel& t, DType type, int samples,
                     const Shape& shape);
 
+// Copies samples of one shape into one array. Returns its end.
+char* copy_range(const Batch& from, int first, int end, char* to);
+
 class Job {
  public:
   // Reads the inputs. What is wrong with the request is kept.

@@ -75,10 +75,8 @@ Model::Model(TRITONBACKEND_Model* model) {
       mixes_samples_ |= penstock::mixes_samples(n.op) || takes_from_batch(n.op);
     bool wanted = false;
     check(TRITONBACKEND_ModelAutoCompleteConfig(model, &wanted));
-    const int given = config.value("max_batch_size", 0);
-    complete(config, signature_, loaded->options().batch_size);
+    complete(config, signature_, wanted ? loaded->options().batch_size : 0);
     if (wanted) set_config(model, config);
-    else config["max_batch_size"] = given;
     take_settings(config);
     if (threads_ == 0) threads_ = parse_json(text_).value("threads", 0);
     if (threads_ <= 0) threads_ = usable_cores();

@@ -30,12 +30,7 @@ void send_part(TRITONBACKEND_ResponseFactory* factory, const Job& job, const Sig
     const Batch& from = outputs[k];
     const Shape& shape = from.shape(first);
     auto* to = static_cast<char*>(output_memory(made, signature.outputs[k], from.dtype(), end - first, shape));
-    for (int i = first; i < end; ++i) {
-      View target = from.view(i);
-      target.data = to, target.strides = dense_strides(shape);
-      copy_strided(from.view(i), target);
-      to += static_cast<size_t>(shape.volume()) * size_of(from.dtype());
-    }
+    copy_range(from, first, end, to);
   }
   check(TRITONBACKEND_ResponseSend(response.release(), 0, nullptr));
 }

@@ -16,16 +16,18 @@ bool is_bytes(const ValueType& t) {
   return (t.dtype == DType::none || t.dtype == DType::uint8) && (t.ndim < 0 || t.ndim == 1);
 }
 
-Json dims_of(const TensorOfModel& t) {
+// batched: the server adds the dimension that counts samples (max_batch_size is not 0).
+Json dims_of(const TensorOfModel& t, bool batched) {
   if (t.type == TRITONSERVER_TYPE_BYTES) return Json::array({1});
   Json dims = Json::array();
+  if (!batched) dims.push_back(-1);
   for (int64_t extent : *t.shape) dims.push_back(extent);
-  if (dims.empty()) dims.push_back(1);  // a number has one element: the server knows no tensor without dimensions
+  if (t.shape->empty()) dims.push_back(1);  // a number has one element: the server knows no tensor without dimensions
   return dims;
 }
 
 // What the configuration says of a tensor, checked and completed. `what`: "input" or "output".
-void take_entry(Json& entry, TensorOfModel& t, const char* what) {
+void take_entry(Json& entry, TensorOfModel& t, const char* what, bool batched) {
   const auto given = type_of_config(entry.value("data_type", ""));
   if (given != TRITONSERVER_TYPE_INVALID && t.own.dtype != DType::none && element_type(given) != t.own.dtype)
     bad_type("{} '{}': config.pbtxt says {}, but the pipeline has {}", what, t.name, config_name(given),
@@ -40,14 +42,15 @@ void take_entry(Json& entry, TensorOfModel& t, const char* what) {
   if (dims.empty() && !is_file && !t.shape)
     bad_type("{} '{}': its number of dimensions is not known before data flow; declare dims in config.pbtxt, or give every "
              "external_source dtype and ndim", what, t.name);
-  if (dims.empty()) dims = dims_of(t);
-  const size_t most = t.shape ? static_cast<size_t>(std::max(1, t.shape->size())) : dims.size();
-  if (!is_file && dims.size() != most && !t.video)
-    bad_type("{} '{}': config.pbtxt has {} dims, but a sample has {} dimensions", what, t.name, dims.size(), most);
+  if (dims.empty()) dims = dims_of(t, batched);
+  const size_t rank = t.shape ? static_cast<size_t>(std::max(1, t.shape->size()) + !batched) : dims.size();
+  if (!is_file && dims.size() != rank)
+    bad_type("{} '{}': config.pbtxt has {} dims, but {}a sample has {} dimensions", what, t.name, dims.size(),
+             batched ? "" : "beside the one that counts samples ", rank - !batched);
 }
 
 // Entries with the names of the graph's inputs, in any order.
-void take_inputs(Json& entries, std::vector<TensorOfModel>& inputs) {
+void take_inputs(Json& entries, std::vector<TensorOfModel>& inputs, bool batched) {
   std::vector<std::string> names;
   for (const auto& t : inputs) names.push_back(t.name);
   for (const auto& e : entries)
@@ -56,20 +59,20 @@ void take_inputs(Json& entries, std::vector<TensorOfModel>& inputs) {
   for (auto& t : inputs) {
     auto at = std::find_if(entries.begin(), entries.end(), [&](const Json& e) { return e.value("name", "") == t.name; });
     if (at == entries.end()) entries.push_back({{"name", t.name}}), at = entries.end() - 1;
-    take_entry(*at, t, "input");
+    take_entry(*at, t, "input", batched);
     // Samples of one length each: requests of unlike length share a batch.
     if (t.type != TRITONSERVER_TYPE_BYTES && !at->value("allow_ragged_batch", false)) (*at)["allow_ragged_batch"] = true;
   }
 }
 
 // Entries in the order of the pipeline's outputs, with any names.
-void take_outputs(Json& entries, std::vector<TensorOfModel>& outputs) {
+void take_outputs(Json& entries, std::vector<TensorOfModel>& outputs, bool batched) {
   if (!entries.empty() && entries.size() != outputs.size())
     bad_argument("config.pbtxt has {} outputs, but the pipeline returns {}", entries.size(), outputs.size());
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (entries.size() <= k) entries.push_back({{"name", outputs[k].name}});
     if (const std::string name = entries[k].value("name", ""); !name.empty()) outputs[k].name = name;
-    take_entry(entries[k], outputs[k], "output");
+    take_entry(entries[k], outputs[k], "output", batched);
   }
 }
 
@@ -113,16 +116,14 @@ void complete(Json& config, Signature& signature, int batch_size) {
   if (videos && config.value("max_batch_size", 0) > 1)
     bad_argument("max_batch_size is {}, but a request of {} is one video: write 0", config["max_batch_size"].dump(),
                  signature.inputs[0].name);
-  take_inputs(config["input"], signature.inputs);
-  const bool named = !config["output"].empty();
-  take_outputs(config["output"], signature.outputs);
+  const bool batched = config.value("max_batch_size", 0) > 0;
+  take_inputs(config["input"], signature.inputs, batched);
+  take_outputs(config["output"], signature.outputs, batched);
+  if (videos && (!config.contains("model_transaction_policy") || config["model_transaction_policy"].is_null()))
+    config["model_transaction_policy"] = {{"decoupled", true}};
   if (!videos && !config.contains("dynamic_batching") && !config.contains("sequence_batching") &&
       !config.contains("ensemble_scheduling"))
     config["dynamic_batching"] = Json::object();
-  if (!videos || named) return;
-  for (auto& entry : config["output"]) entry["dims"].insert(entry["dims"].begin(), -1);  // sequences
-  if (!config["model_transaction_policy"].value("decoupled", false))
-    config["model_transaction_policy"]["decoupled"] = true;
 }
 
 }  // namespace penstock::triton
