@@ -151,9 +151,13 @@ def main():
         clocks["run() in this process"] = time.process_time
         best = least(options.rounds, ways, clocks)
         base = best["run() in this process"]
-        print(f"{BATCH} files of {len(given) // BATCH} bytes, {THREADS} threads\n{'':34} wall ms   images/s   CPU ms   run()'s / its")
+        print(
+            f"{BATCH} files of {len(given) // BATCH} bytes, {THREADS} threads\n{'':34} wall ms   images/s   CPU ms   run()'s / its"
+        )
         for name, (wall, cpu) in best.items():
-            print(f"{name:34} {wall:7.1f} {1e3 * BATCH / wall:10.0f} {cpu:8.1f}   {base[0] / wall:.2f} wall, {base[1] / cpu:.2f} CPU")
+            print(
+                f"{name:34} {wall:7.1f} {1e3 * BATCH / wall:10.0f} {cpu:8.1f}   {base[0] / wall:.2f} wall, {base[1] / cpu:.2f} CPU"
+            )
         x = np.zeros((1, 4), np.float32)
         for _ in range(3000):
             client.infer("nothing.penstock", {"x": x})

@@ -26,7 +26,8 @@ class Instance {
     check(TRITONBACKEND_ModelInstanceKind(handle, &kind));
     int32_t device = -1;
     if (kind == TRITONSERVER_INSTANCEGROUPKIND_GPU) check(TRITONBACKEND_ModelInstanceDeviceId(handle, &device));
-    if (auto function = model.function(device)) function_ = std::make_unique<FunctionInstance>(model, std::move(function));
+    if (auto function = model.function(device))
+      function_ = std::make_unique<FunctionInstance>(model, std::move(function));
     else pipeline_ = std::make_unique<PipelineInstance>(model, device);
   }
 

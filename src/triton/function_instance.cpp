@@ -31,7 +31,8 @@ std::vector<FunctionInstance::Part> FunctionInstance::parts_of(std::span<const s
     const int size = model_.mixes_samples() ? job->samples() : most;
     const uint64_t number = model_.take_numbers(job->samples());
     for (int first = 0; first < job->samples(); first += size)
-      parts.push_back({job.get(), first, std::min(size, job->samples() - first), number + static_cast<uint64_t>(first)});
+      parts.push_back(
+          {job.get(), first, std::min(size, job->samples() - first), number + static_cast<uint64_t>(first)});
   }
   return parts;
 }

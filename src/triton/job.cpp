@@ -12,7 +12,8 @@ namespace penstock::triton {
 void* output_memory(TRITONBACKEND_Response* response, const TensorOfModel& t, DType type, int samples,
                     const Shape& shape) {
   if (server_type(type) != t.type && !(t.type == TRITONSERVER_TYPE_BYTES))
-    bad_type("output '{}' is {}, but the configuration of the model says {}", t.name, name_of(type), config_name(t.type));
+    bad_type("output '{}' is {}, but the configuration of the model says {}", t.name, name_of(type),
+             config_name(t.type));
   std::vector<int64_t> extents{samples};
   extents.insert(extents.end(), shape.begin(), shape.end());
   if (shape.empty()) extents.push_back(1);
@@ -136,9 +137,10 @@ void Job::finish_output(size_t k) {
   for (const Batch& part : parts)
     for (int i = 0; i < part.size(); ++i, ++samples)
       if (!(part.shape(i) == shape))
-        bad_argument("output '{}': sample {} has the shape {}, but sample 0 has {}: a response is one array; send these "
-                     "in requests of their own, or let the pipeline give them one size (fn.resize, fn.pad)",
-                     t.name, samples, part.shape(i).text(), shape.text());
+        bad_argument(
+            "output '{}': sample {} has the shape {}, but sample 0 has {}: a response is one array; send these "
+            "in requests of their own, or let the pipeline give them one size (fn.resize, fn.pad)",
+            t.name, samples, part.shape(i).text(), shape.text());
   auto* to = static_cast<char*>(output_memory(response_.get(), t, parts[0].dtype(), samples, shape));
   for (const Batch& part : parts) to = copy_range(part, 0, part.size(), to);
 }

@@ -19,7 +19,7 @@ class Model {
   explicit Model(TRITONBACKEND_Model* model);
 
   const Signature& signature() const { return signature_; }
-  int threads() const { return threads_; }  // of an instance
+  int threads() const { return threads_; }            // of an instance
   int most_samples() const { return most_samples_; }  // of a batch
   bool decoupled() const { return decoupled_; }
 

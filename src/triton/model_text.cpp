@@ -53,7 +53,8 @@ int run_program(const char* const* arguments, std::string& said) {
   ::posix_spawn_file_actions_adddup2(&files, ends[1], 1);
   ::posix_spawn_file_actions_adddup2(&files, ends[1], 2);
   pid_t child = 0;
-  const int failed = ::posix_spawnp(&child, arguments[0], &files, nullptr, const_cast<char* const*>(arguments), environ);
+  const int failed =
+      ::posix_spawnp(&child, arguments[0], &files, nullptr, const_cast<char* const*>(arguments), environ);
   ::posix_spawn_file_actions_destroy(&files);
   ::close(ends[1]);
   char part[4096];
@@ -70,7 +71,8 @@ int run_program(const char* const* arguments, std::string& said) {
 std::string saved_by_python(const std::string& path, const std::string& python) {
   const ScratchFolder folder;
   const std::string result = folder.path() + "/model.penstock";
-  const char* const arguments[] = {python.c_str(), "-m", "penstock.plugin.triton", path.c_str(), result.c_str(), nullptr};
+  const char* const arguments[] = {python.c_str(), "-m",           "penstock.plugin.triton",
+                                   path.c_str(),   result.c_str(), nullptr};
   std::string said;
   if (run_program(arguments, said) != 0) {
     while (!said.empty() && said.back() == '\n') said.pop_back();
@@ -92,10 +94,13 @@ ModelFile find_model_file(const std::string& folder, const std::string& chosen) 
   for (const char* name : {"model.penstock", "penstock.py", "dali.py"})
     if (const std::string path = folder + "/" + name; std::filesystem::exists(path)) return {path, is_python(path)};
   if (std::filesystem::exists(folder + "/model.dali"))
-    bad_argument("{}/model.dali is DALI's form: put the script there as dali.py, or model.penstock, which pipeline.save() "
-                 "writes", folder);
+    bad_argument(
+        "{}/model.dali is DALI's form: put the script there as dali.py, or model.penstock, which pipeline.save() "
+        "writes",
+        folder);
   fail(ErrorKind::file_missing,
-       "{} has no model.penstock, which pipeline.save() writes, and no penstock.py or dali.py with @autoserialize", folder);
+       "{} has no model.penstock, which pipeline.save() writes, and no penstock.py or dali.py with @autoserialize",
+       folder);
 }
 
 std::string model_text(const ModelFile& file, const std::string& python) {

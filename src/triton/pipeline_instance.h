@@ -8,7 +8,8 @@ namespace penstock::triton {
 
 class PipelineInstance {
  public:
-  PipelineInstance(const Model& model, int device) : model_(model), device_(device), pipeline_(model.pipeline(device)) {}
+  PipelineInstance(const Model& model, int device)
+      : model_(model), device_(device), pipeline_(model.pipeline(device)) {}
   // Computes and sends one request. True: it had no error.
   bool serve(Job& job);
 

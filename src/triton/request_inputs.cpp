@@ -113,8 +113,8 @@ std::vector<Batch> request_inputs(TRITONBACKEND_Request* request, const Signatur
       throw Error(e.kind(), "input '" + t.name + "' " + e.what());
     }
     if (batches.back().size() != batches[0].size())
-      bad_argument("input '{}' has {} samples, but '{}' has {}", t.name, batches.back().size(), signature.inputs[0].name,
-                   batches[0].size());
+      bad_argument("input '{}' has {} samples, but '{}' has {}", t.name, batches.back().size(),
+                   signature.inputs[0].name, batches[0].size());
   }
   return batches;
 }

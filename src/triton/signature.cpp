@@ -34,14 +34,18 @@ void take_entry(Json& entry, TensorOfModel& t, const char* what, bool batched) {
              config_name(server_type(t.own.dtype)));
   if (given != TRITONSERVER_TYPE_INVALID) t.type = given;
   if (t.type == TRITONSERVER_TYPE_INVALID)
-    bad_type("{} '{}': its type is not known before data flow; declare it in config.pbtxt, or give every external_source "
-             "dtype and ndim", what, t.name);
+    bad_type(
+        "{} '{}': its type is not known before data flow; declare it in config.pbtxt, or give every external_source "
+        "dtype and ndim",
+        what, t.name);
   entry["data_type"] = config_name(t.type);
   auto& dims = entry["dims"];
   const bool is_file = t.type == TRITONSERVER_TYPE_BYTES;
   if (dims.empty() && !is_file && !t.shape)
-    bad_type("{} '{}': its number of dimensions is not known before data flow; declare dims in config.pbtxt, or give every "
-             "external_source dtype and ndim", what, t.name);
+    bad_type(
+        "{} '{}': its number of dimensions is not known before data flow; declare dims in config.pbtxt, or give every "
+        "external_source dtype and ndim",
+        what, t.name);
   if (dims.empty()) dims = dims_of(t, batched);
   const size_t rank = t.shape ? static_cast<size_t>(std::max(1, t.shape->size()) + !batched) : dims.size();
   if (!is_file && dims.size() != rank)
@@ -55,13 +59,16 @@ void take_inputs(Json& entries, std::vector<TensorOfModel>& inputs, bool batched
   for (const auto& t : inputs) names.push_back(t.name);
   for (const auto& e : entries)
     if (const std::string name = e.value("name", ""); std::find(names.begin(), names.end(), name) == names.end())
-      bad_argument("input '{}' of config.pbtxt is no external_source of the pipeline{}", name, did_you_mean(name, names));
+      bad_argument("input '{}' of config.pbtxt is no external_source of the pipeline{}", name,
+                   did_you_mean(name, names));
   for (auto& t : inputs) {
-    auto at = std::find_if(entries.begin(), entries.end(), [&](const Json& e) { return e.value("name", "") == t.name; });
+    auto at =
+        std::find_if(entries.begin(), entries.end(), [&](const Json& e) { return e.value("name", "") == t.name; });
     if (at == entries.end()) entries.push_back({{"name", t.name}}), at = entries.end() - 1;
     take_entry(*at, t, "input", batched);
     // Samples of one length each: requests of unlike length share a batch.
-    if (t.type != TRITONSERVER_TYPE_BYTES && !at->value("allow_ragged_batch", false)) (*at)["allow_ragged_batch"] = true;
+    if (t.type != TRITONSERVER_TYPE_BYTES && !at->value("allow_ragged_batch", false))
+      (*at)["allow_ragged_batch"] = true;
   }
 }
 

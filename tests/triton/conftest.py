@@ -26,9 +26,7 @@ def backends(tmp_path_factory):
 def server(backends, tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     (folder / "models").mkdir()
-    with triton_server.Server(
-        folder / "models", backends, folder / "log", "--model-control-mode=explicit"
-    ) as running:
+    with triton_server.Server(folder / "models", backends, folder / "log", "--model-control-mode=explicit") as running:
         running.repository = folder / "models"
         yield running
 

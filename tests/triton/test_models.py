@@ -79,7 +79,9 @@ def test_a_type_that_nobody_declares_is_asked_for(client, load):
     def undeclared():
         return fn.external_source(name="x") + 1
 
-    with pytest.raises(RequestError, match="'OUTPUT0': its type is not known.*give every external_source dtype and ndim"):
+    with pytest.raises(
+        RequestError, match="'OUTPUT0': its type is not known.*give every external_source dtype and ndim"
+    ):
         load("undeclared.penstock", undeclared())
     config = """backend: "penstock"
 input [{ name: "x" data_type: TYPE_FP32 dims: [-1] }]
@@ -152,7 +154,7 @@ def test_versions(server, client, load):
     assert client.infer(f"{model}/versions/2", {"jpegs": files})["OUTPUT0"].dtype == np.uint8
 
 
-OF_PENSTOCK = '''
+OF_PENSTOCK = """
 from penstock import fn, pipeline_def, types
 from penstock.plugin.triton import autoserialize
 
@@ -161,8 +163,8 @@ from penstock.plugin.triton import autoserialize
 def preprocessing():
     images = fn.decoders.image(fn.external_source(name="jpegs", dtype=types.UINT8, ndim=1))
     return fn.resize(images, size=[20, 30])
-'''
-OF_DALI = '''
+"""
+OF_DALI = """
 import nvidia.dali as dali
 import nvidia.dali.types as types
 from nvidia.dali.plugin.triton import autoserialize
@@ -173,7 +175,7 @@ def pipe():
     images = dali.fn.external_source(device="cpu", name="jpegs", dtype=types.UINT8, ndim=1)
     images = dali.fn.decoders.image(images, device="cpu", output_type=types.RGB)
     return dali.fn.resize(images, size=[20, 30])
-'''
+"""
 
 
 @pytest.mark.parametrize("file, text", [("penstock.py", OF_PENSTOCK), ("dali.py", OF_DALI)])

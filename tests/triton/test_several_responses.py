@@ -145,7 +145,9 @@ def test_a_cancelled_request_ends_soon(client, grpc_client, load):
     whole = time.monotonic() - whole
     answers = queue.Queue()
     begin = time.monotonic()
-    call = grpc_client.async_infer(model, [input_of("jpegs", photographs(32))], lambda result, error: answers.put(error))
+    call = grpc_client.async_infer(
+        model, [input_of("jpegs", photographs(32))], lambda result, error: answers.put(error)
+    )
     time.sleep(whole / 8)
     call.cancel()
     assert "ancelled" in str(answers.get(timeout=60))

@@ -44,7 +44,12 @@ def test_both_ways(client, load, regions):
         of_this = (f"sent{count}", f"got{count}")
         sent, got = regions(of_this[0], len(given)), regions(of_this[1], size + offset)
         sent.buf[:] = given
-        entry = {"name": "jpegs", "datatype": "BYTES", "shape": [count, 1], "parameters": inside(of_this[0], len(given))}
+        entry = {
+            "name": "jpegs",
+            "datatype": "BYTES",
+            "shape": [count, 1],
+            "parameters": inside(of_this[0], len(given)),
+        }
         client.send(model, [entry], b"", [output(of_this[1], size, offset)])
         answer = np.frombuffer(got.buf, np.float32, size // 4, offset).reshape(np.shape(expected)).copy()
         np.testing.assert_array_equal(answer, expected)

@@ -67,7 +67,9 @@ def raw_request(model, inputs):
     entries, parts = zip(*(described(*pair) for pair in inputs.items()))
     text = json.dumps({"inputs": list(entries), "parameters": {"binary_data_output": True}}).encode()
     body = text + b"".join(parts)
-    head = f"POST /v2/models/{model}/infer HTTP/1.1\r\nHost: localhost\r\nInference-Header-Content-Length: {len(text)}\r\n"
+    head = (
+        f"POST /v2/models/{model}/infer HTTP/1.1\r\nHost: localhost\r\nInference-Header-Content-Length: {len(text)}\r\n"
+    )
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 

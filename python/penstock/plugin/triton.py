@@ -74,7 +74,9 @@ def install(directory: str | PathLike[str]) -> Path:
     folder = Path(directory) / "penstock"
     found = [package / name for name in _LIBRARIES if (package / name).exists()]
     if not any(file.name == _BACKEND for file in found):
-        raise FileNotFoundError(f"{package / _BACKEND} does not exist: this build of Penstock has no backend for Triton")
+        raise FileNotFoundError(
+            f"{package / _BACKEND} does not exist: this build of Penstock has no backend for Triton"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     for file in found:
         _replace(file, folder / file.name)
