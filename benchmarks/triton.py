@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pipeline in a Triton server beside the same pipeline in this process, and DALI in the server's Python backend.
+"""A pipeline in a Triton server beside the same pipeline in this process.
 
-    python benchmarks/triton.py [--rounds N] [--photos FOLDER] [--dali SITE-PACKAGES]
+    python benchmarks/triton.py [--rounds N] [--photos FOLDER]
 
 Requests of 64 JPEG files come and go through system shared memory, so that no network counts. Rounds alternate; a row has the
 least wall time and the least processor time of a batch: this process' for run(), the server's for requests. The last rows are the
@@ -39,41 +39,6 @@ def preprocessing():
 @pipeline_def(batch_size=BATCH, num_threads=1)
 def nothing():
     return fn.external_source(name="x", dtype=types.FLOAT, ndim=1)
-
-
-OF_DALI = """
-import sys
-sys.path.append(%r)
-import numpy as np
-import nvidia.dali.fn as fn, nvidia.dali.types as types
-from nvidia.dali import pipeline_def
-import triton_python_backend_utils as utils
-
-@pipeline_def(batch_size=64, num_threads=2, device_id=None)
-def preprocessing():
-    images = fn.decoders.image(fn.external_source(name="jpegs", dtype=types.UINT8, ndim=1))
-    images = fn.resize(images, size=[224, 224])
-    return fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=[123.7, 116.3, 103.5],
-                                    std=[58.4, 57.1, 57.4])
-
-class TritonPythonModel:
-    def initialize(self, args):
-        self.pipeline = preprocessing()
-        self.pipeline.build()
-
-    def execute(self, requests):
-        answers = []
-        for request in requests:
-            files = utils.get_input_tensor_by_name(request, "jpegs").as_numpy()[:, 0]
-            self.pipeline.feed_input("jpegs", [np.frombuffer(f, np.uint8) for f in files])
-            batch, = self.pipeline.run()
-            answers.append(utils.InferenceResponse([utils.Tensor("OUTPUT0", batch.as_array())]))
-        return answers
-"""
-DALI_CONFIG = """backend: "python"
-max_batch_size: 64
-input [{ name: "jpegs" data_type: TYPE_STRING dims: [1] }]
-output [{ name: "OUTPUT0" data_type: TYPE_FP32 dims: [3, 224, 224] }]"""
 
 
 def processor_seconds(pid):
@@ -116,7 +81,6 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--photos", type=Path, default=ROOT / "benchmarks" / "data" / "imagenet")
-    parser.add_argument("--dali", type=Path, help="the site-packages of an environment with nvidia.dali")
     options = parser.parse_args()
     paths = sorted(options.photos.rglob("*.jpg"))[:BATCH]
     files = [paths[i % len(paths)].read_bytes() for i in range(BATCH)]
@@ -124,11 +88,6 @@ def main():
     install(folder / "backends")
     save_model(folder / "models", "preprocessing.penstock", preprocessing())
     save_model(folder / "models", "nothing.penstock", nothing())
-    models = {"in the server": "preprocessing.penstock"}
-    if options.dali:
-        save_model(folder / "models", "dali", config=DALI_CONFIG, files={"model.py": OF_DALI % str(options.dali)})
-        os.symlink(ROOT / ".venv-triton/pytriton/tritonserver/backends/python", folder / "backends" / "python")
-        models["DALI in the server's Python"] = "dali"
     pipeline, arrays = preprocessing(), [np.frombuffer(f, np.uint8) for f in files]
 
     def in_process():
@@ -143,8 +102,8 @@ def main():
         entry = {"name": "jpegs", "datatype": "BYTES", "shape": [BATCH, 1], "parameters": sent.inside()}
         answer = {"name": "OUTPUT0", "parameters": got.inside()}
         ways = {"run() in this process": in_process}
-        ways |= {name: lambda model=model: client.send(model, [entry], b"", [answer]) for name, model in models.items()}
-        ways["in the server, response by HTTP"] = lambda: client.infer(models["in the server"], {"jpegs": files})
+        ways["in the server"] = lambda: client.send("preprocessing.penstock", [entry], b"", [answer])
+        ways["in the server, both ways by HTTP"] = lambda: client.infer("preprocessing.penstock", {"jpegs": files})
         ways["in the server"]()
         assert np.array_equal(np.frombuffer(got.memory.buf, np.float32).reshape(expected.shape), expected)
         clocks = {name: lambda: processor_seconds(server.process.pid) for name in ways}
