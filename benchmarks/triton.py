@@ -42,7 +42,7 @@ def nothing():
 
 
 def processor_seconds(pid):
-    """Of a process and its children that have ended or live."""
+    """The time that a process and its children have had."""
     seconds = 0
     for entry in Path("/proc").glob("[0-9]*"):
         try:

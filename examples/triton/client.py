@@ -59,6 +59,8 @@ def main():
 
     batch = infer(options.url, "classification_input.penstock", files)["OUTPUT0"]
     print(f"classification_input: {batch.dtype} {batch.shape}, mean {batch.mean():.3f}")
+    small = infer(options.url, "from_dali.penstock", files)["OUTPUT0"]
+    print(f"from_dali: {small.dtype} {small.shape}")
     both = infer(options.url, "thumbnails", files)
     for size, thumbnail in zip(both["size"], both["thumbnail"]):
         print(f"thumbnails: {thumbnail.shape} of a picture of {tuple(size.tolist())}")

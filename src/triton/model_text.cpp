@@ -71,12 +71,12 @@ int run_program(const char* const* arguments, std::string& said) {
 std::string saved_by_python(const std::string& path, const std::string& python) {
   const ScratchFolder folder;
   const std::string result = folder.path() + "/model.penstock";
-  const char* const arguments[] = {python.c_str(), "-m",           "penstock.plugin.triton",
+  const char* const arguments[] = {python.c_str(), "-m",           "penstock.dali.model_file",
                                    path.c_str(),   result.c_str(), nullptr};
   std::string said;
   if (run_program(arguments, said) != 0) {
     while (!said.empty() && said.back() == '\n') said.pop_back();
-    bad_argument("{} gives no pipeline ({} -m penstock.plugin.triton): {}", path, python, said);
+    bad_argument("{} gives no pipeline ({} -m penstock.dali.model_file): {}", path, python, said);
   }
   return contents(result);
 }

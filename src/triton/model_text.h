@@ -10,8 +10,8 @@ struct ModelFile {
   bool is_python = false;
 };
 
-// In the folder of a model's version: `chosen` (default_model_filename), else the first that is there of model.penstock,
-// penstock.py, dali.py. Error (file_missing) that lists them.
+// In the folder of a model's version: `chosen` (default_model_filename), else the first that is there of
+// model.penstock, penstock.py, dali.py. Error (file_missing) that lists them.
 ModelFile find_model_file(const std::string& folder, const std::string& chosen);
 // The saved pipeline. python: the interpreter for Python files.
 std::string model_text(const ModelFile& file, const std::string& python);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backend uses of Triton's C interface for backends, version 1, declared in our own words: a server resolves these
-// names when it loads the backend, so that no library of Triton is needed to build it. The numbers are part of Triton's ABI.
+// What the backend uses of Triton's C interface for backends, version 1, declared in our own words: a server resolves
+// these names when it loads the backend, so that no library of Triton is needed to build it. The numbers are part of
+// Triton's ABI.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 extern "C" {

@@ -26,6 +26,21 @@ Json dims_of(const TensorOfModel& t, bool batched) {
   return dims;
 }
 
+void check_dims(const Json& dims, const TensorOfModel& t, const char* what, bool batched) {
+  if (!t.shape) return;
+  const size_t rank = static_cast<size_t>(std::max(1, t.shape->size()) + !batched);
+  if (dims.size() != rank)
+    bad_type("{} '{}': config.pbtxt has {} dims, but {}a sample has {} dimensions", what, t.name, dims.size(),
+             batched ? "" : "beside the one that counts samples ", rank - !batched);
+  for (int d = 0; d < t.shape->size(); ++d) {
+    const Json& given = dims[static_cast<size_t>(d + !batched)];
+    const int64_t known = (*t.shape)[d];
+    if (given.is_number_integer() && given.get<int64_t>() >= 0 && known >= 0 && given.get<int64_t>() != known)
+      bad_argument("{} '{}': config.pbtxt has dims {}, but a sample has the shape {}", what, t.name, dims.dump(),
+                   t.shape->text());
+  }
+}
+
 // What the configuration says of a tensor, checked and completed. `what`: "input" or "output".
 void take_entry(Json& entry, TensorOfModel& t, const char* what, bool batched) {
   const auto given = type_of_config(entry.value("data_type", ""));
@@ -47,10 +62,7 @@ void take_entry(Json& entry, TensorOfModel& t, const char* what, bool batched) {
         "external_source dtype and ndim",
         what, t.name);
   if (dims.empty()) dims = dims_of(t, batched);
-  const size_t rank = t.shape ? static_cast<size_t>(std::max(1, t.shape->size()) + !batched) : dims.size();
-  if (!is_file && dims.size() != rank)
-    bad_type("{} '{}': config.pbtxt has {} dims, but {}a sample has {} dimensions", what, t.name, dims.size(),
-             batched ? "" : "beside the one that counts samples ", rank - !batched);
+  if (!is_file) check_dims(dims, t, what, batched);
 }
 
 // Entries with the names of the graph's inputs, in any order.

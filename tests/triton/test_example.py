@@ -22,11 +22,12 @@ def test_the_client_and_its_models(backends, tmp_path):
     assert drawn.returncode == 0, drawn.stderr + (tmp_path / "log").read_text()[-2000:]
     lines = drawn.stdout.splitlines()
     assert lines[0].startswith("classification_input: float32 (2, 3, 224, 224), mean ")
-    assert lines[1:3] == [
+    assert lines[1:4] == [
+        "from_dali: uint8 (2, 128, 128, 3)",
         "thumbnails: (96, 96, 3) of a picture of (300, 400, 3)",
         "thumbnails: (96, 96, 3) of a picture of (500, 200, 3)",
     ]
-    assert re.match(r"refused: \[\S+\] .*\(sample 2\)", lines[3])
+    assert re.match(r"refused: \[\S+\] .*\(sample 2\)", lines[4])
     assert given.returncode == 0 and "refused: [" in given.stdout, given.stderr
 
 

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from penstock import fn, pipeline_def, types
+from penstock import fn, pipeline_def
 from served_pipelines import classification, decoded, of_pipeline, photograph, photographs
 from triton_server import RequestError, bytes_elements
 
@@ -44,6 +44,7 @@ WRONG_CONFIGS = {
     'input [{ name: "jpegs" data_type: TYPE_FP32 dims: [1] }]': "config.pbtxt says TYPE_FP32, but the pipeline has TYPE_UINT8",
     'output [{ name: "x" data_type: TYPE_UINT8 dims: [3, 32, 32] }]': "'x': config.pbtxt says TYPE_UINT8.*TYPE_FP32",
     'output [{ name: "x" data_type: TYPE_FP32 dims: [32, 32] }]': "'x': config.pbtxt has 2 dims, but .* 3 dim",
+    'output [{ name: "x" data_type: TYPE_FP32 dims: [3, 32, 64] }]': r"'x': config.pbtxt has dims \[3,32,64\], .*\(3, 32, 32\)",
     'output [{ name: "x" }, { name: "y" }]': "2 outputs, but the pipeline returns 1",
     'parameters { key: "num_threads" value { string_value: "many" } }': "num_threads must be a whole number",
     'default_model_filename: "other.penstock"': "other.penstock does not exist",
@@ -121,7 +122,7 @@ def test_dynamic_batches_and_instances(server, client, load, instances):
     for t in threads:
         t.join()
     assert not wrong
-    (stats,) = client.json("GET", f"/v2/models/{model}/stats")["model_stats"]
+    stats = client.statistics(model, 22 * 3)
     assert stats["inference_count"] == 22 * 3 * 2 and stats["execution_count"] < 22 * 3
 
 

@@ -194,7 +194,7 @@ def test_statistics_count_requests_and_samples(client, photos):
         client.infer(photos, {"jpegs": photographs(count)})
     with pytest.raises(RequestError):
         client.infer(photos, {"jpegs": [b"no picture"]})
-    (stats,) = client.json("GET", f"/v2/models/{photos}/stats")["model_stats"]
+    stats = client.statistics(photos, 3)
     assert stats["inference_count"] == 6
     assert stats["inference_stats"]["success"]["count"] == 2 and stats["inference_stats"]["fail"]["count"] == 1
     assert stats["inference_stats"]["compute_infer"]["ns"] > 0

@@ -153,5 +153,5 @@ def test_a_cancelled_request_ends_soon(client, grpc_client, load):
     assert "ancelled" in str(answers.get(timeout=60))
     client.infer(model, {"jpegs": [photograph(1)]})  # comes after the other one, whose rest nobody computes
     assert time.monotonic() - begin < 0.8 * whole
-    (stats,) = client.json("GET", f"/v2/models/{model}/stats")["model_stats"]
+    stats = client.statistics(model, 3)
     assert stats["inference_stats"]["fail"]["count"] == 1

@@ -57,7 +57,7 @@ def test_a_thousand_damaged_files(server, client, load):
                         wrong.append((number, i, str(error)))
 
     in_threads(10, ask)
-    (stats,) = client.json("GET", f"/v2/models/{model}/stats")["model_stats"]
+    stats = client.statistics(model, 2000)
     print(f"\n{sum(refused)} of 1000 refused, {stats['execution_count']} executions of 2000 requests")
     assert not wrong and sum(refused) == 1000
 

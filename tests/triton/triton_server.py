@@ -67,6 +67,15 @@ class Client:
             raise RequestError(status, value.get("error", data))
         return value
 
+    def statistics(self, model, requests):
+        """What the server has counted of a model, as soon as it is that many requests: it counts after it has answered."""
+        for _ in range(500):
+            (stats,) = self.json("GET", f"/v2/models/{model}/stats")["model_stats"]
+            if sum(stats["inference_stats"][end]["count"] for end in ("success", "fail")) >= requests:
+                break
+            time.sleep(0.01)
+        return stats
+
     def infer(self, model, inputs, outputs=None, request_id=None):
         """{output: array} of {input: list of bytes, or an array}. outputs: names, or entries of the protocol."""
         entries, parts = zip(*(described(*pair) for pair in inputs.items()))

@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines for Triton Inference Server: @autoserialize, and the installation of the backend.
-
-python -m penstock.plugin.triton FILE RESULT saves the pipeline of a Python file, as the backend does."""
+"""Pipelines for Triton Inference Server: @autoserialize, and the installation of the backend."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-import types
 from pathlib import Path
-
-from .. import _core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +65,7 @@ def install(directory: str | PathLike[str]) -> Path:
         >>> from penstock.plugin.triton import install
         >>> folder = install("backends")
     """
-    package = Path(_core.__file__).resolve().parent
+    package = Path(__file__).resolve().parents[1]
     folder = Path(directory) / "penstock"
     found = [package / name for name in _LIBRARIES if (package / name).exists()]
     if not any(file.name == _BACKEND for file in found):
@@ -94,44 +89,3 @@ def _replace(file, target):
     part = target.with_name(target.name + ".part")
     shutil.copy2(file, part)
     os.replace(part, target)
-
-
-def _pipeline_of(path):
-    """The pipeline of the function in the file that has @autoserialize."""
-    source = Path(path).read_text()
-    if "nvidia.dali" in source:
-        from .. import dali
-
-        dali.install()
-    module = types.ModuleType("penstock_model")
-    module.__file__ = str(path)
-    sys.modules[module.__name__] = module
-    exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)
-    marked = {id(v): v for v in vars(module).values() if getattr(v, "_is_autoserialize", False)}
-    if len(marked) != 1:
-        raise ValueError(
-            f"{len(marked)} functions have @autoserialize, but a model is one pipeline: write it above @pipeline_def of one"
-        )
-    return next(iter(marked.values()))()
-
-
-def _main(path, result):
-    try:
-        _pipeline_of(path).save(result)
-    except Exception as error:
-        lines, trace = [], error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == str(path):
-                lines.append(trace.tb_lineno)
-            trace = trace.tb_next
-        where = f" (line {lines[-1]})" if lines else ""
-        print(f"{type(error).__name__}: {error}{where}", file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        print("usage: python -m penstock.plugin.triton FILE RESULT", file=sys.stderr)
-        sys.exit(2)
-    sys.exit(_main(*sys.argv[1:]))
