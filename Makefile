@@ -79,11 +79,18 @@ debian-long: | debian
 	.venv-moto/bin/python -m pip --disable-pip-version-check install --quiet -r $(REQUIREMENTS)/moto.txt
 	touch $@
 
+# A folder of packages without what they depend on, not an environment: tests of .venv start the server in it.
+.venv-triton/installed: $(REQUIREMENTS)/triton.txt .venv/build-installed
+	rm -rf .venv-triton
+	$(PIP) --no-deps --target .venv-triton -r $(REQUIREMENTS)/triton.txt
+	rm -rf .venv-triton/pytriton/tritonserver/python_backend_stubs
+	touch $@
+
 demo: .venv/build-installed
 	@tools/check library
 	@.venv/bin/python examples/demo/main.py $(if $(DATA),"$(DATA)")
 
-test: .venv/test-installed .venv/lint-installed .venv-dali/installed
+test: .venv/test-installed .venv/lint-installed .venv-dali/installed .venv-triton/installed
 	tools/check build
 	tools/check lint
 	tools/check test
@@ -92,7 +99,7 @@ test: .venv/test-installed .venv/lint-installed .venv-dali/installed
 	tools/check tsan
 	tools/check fuzz
 
-test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed | debian-long
+test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed .venv-triton/installed | debian-long
 	tools/check build
 	tools/check test-long
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock index, verify, transcode and info, as a user runs them."""
+"""penstock index, verify, transcode, info and triton, as a user runs them."""
 
 import os
 import stat
@@ -192,3 +192,30 @@ def test_info_says_why_there_is_no_gpu(tmp_path):
         )
         assert f"no GPU: {why}" in out.stdout and f"compiler of kernels: {why}" in out.stdout, out
         assert f"none: {why}" in out.stdout and out.stderr.splitlines()[-1].count(f"no GPU can be used: {why}"), out
+
+
+def test_triton_installs_the_backend(tmp_path, capfd):
+    """The backend loads Penstock's library from its own folder, and a Python that has Penstock is noted."""
+    for _ in range(2):  # a second time over the first
+        code, out, _ = run(capfd, "triton", "--install", tmp_path / "backends")
+        assert code == 0 and f"--backend-directory={tmp_path / 'backends'}" in out
+    folder = tmp_path / "backends" / "penstock"
+    assert {"libtriton_penstock.so", "libpenstock.so.0", "python"} <= {file.name for file in folder.iterdir()}
+    assert (folder / "python").read_text() == sys.executable + "\n"
+    needed = subprocess.run(["ldd", folder / "libtriton_penstock.so"], capture_output=True, text=True).stdout
+    assert f"libpenstock.so.0 => {folder}/libpenstock.so.0" in needed
+    exported = subprocess.run(
+        ["nm", "-D", "--defined-only", folder / "libtriton_penstock.so"], capture_output=True, text=True
+    )
+    names = {line.split()[-1] for line in exported.stdout.splitlines() if " T " in line}
+    assert names == {
+        f"TRITONBACKEND_{name}"
+        for name in (
+            "Initialize",
+            "ModelInitialize",
+            "ModelFinalize",
+            "ModelInstanceInitialize",
+            "ModelInstanceFinalize",
+            "ModelInstanceExecute",
+        )
+    }

@@ -35,6 +35,7 @@ BELOW = {  # a room may include itself, `base`, and these
     "exec": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "cpu", "device", "readers"},
     "function": {"batch", "pixel", "operator", "stage", "codecs", "graph", "cpu", "data", "device", "exec"},
     "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers", "exec", "function"},
+    "triton": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers", "exec", "function"},
 }
 # Operators that read or write files and the graph know this much of codecs.
 INTERFACES_OF_DECODERS = {
@@ -67,6 +68,7 @@ JOBS = {
     "headers": "C and C++: penstock.h, fn.h",
     "extension": "nanobind: calls and arrays",
     "capi": "the C functions",
+    "triton": "Triton's backend",
     "function": "a graph as a function",
     "exec": "executor, immediate calls",
     "readers": "readers and other sources",

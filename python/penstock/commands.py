@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock index, verify, transcode: what can be done with image files before a pipeline reads them; penstock
-info."""
+info; penstock triton."""
 
 from __future__ import annotations
 
@@ -193,6 +193,15 @@ def info(args):
     return 0
 
 
+def triton(args):
+    """Installs the backend for Triton Inference Server."""
+    from .plugin.triton import install
+
+    folder = install(args.install)
+    print(f"{folder}: the backend `penstock`; start the server with --backend-directory={folder.parent}")
+    return 0
+
+
 def parser():
     p = argparse.ArgumentParser(prog="penstock", description="Tools for image files that pipelines read.")
     commands = p.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -221,6 +230,10 @@ def parser():
     c.add_argument("source", help="a file or folder")
     c.add_argument("destination", help="may be the source: each file is replaced in one step; links stay links")
     command(info, threads=False)
+    c = command(triton, threads=False)
+    c.add_argument(
+        "--install", metavar="DIR", required=True, help="the folder for backends, such as /opt/tritonserver/backends"
+    )
     return p
 
 
