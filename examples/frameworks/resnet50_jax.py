@@ -122,7 +122,9 @@ def main():
         manager.save(first + len(losses), args=ocp.args.Composite(**arguments))
         manager.wait_until_finished()
     rate = options.steps * options.batch / (time.perf_counter() - begin)
-    print(f"{options.steps} steps, {rate:.0f} pictures a second; loss {losses[0]:.2f} at first, {losses[-1]:.2f} at last")
+    print(
+        f"{options.steps} steps, {rate:.0f} pictures a second; loss {losses[0]:.2f} at first, {losses[-1]:.2f} at last"
+    )
     if not np.mean(losses[-3:]) < 0.9 * losses[0] and not options.checkpoint:
         raise SystemExit(f"the loss did not fall: {losses}")
 

@@ -63,7 +63,9 @@ def main():
             losses.append(float(model.train_on_batch(images, labels)))
         manager.save()
     rate = options.steps * options.batch / (time.perf_counter() - begin)
-    print(f"{options.steps} steps, {rate:.0f} pictures a second; loss {losses[0]:.2f} at first, {losses[-1]:.2f} at last")
+    print(
+        f"{options.steps} steps, {rate:.0f} pictures a second; loss {losses[0]:.2f} at first, {losses[-1]:.2f} at last"
+    )
     if not np.mean(losses[-3:]) < 0.9 * losses[0] and not options.checkpoint:
         raise SystemExit(f"the loss did not fall: {losses}")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a folder of small JPEG pictures in four classes, which a network learns in a few steps: no download, no Pillow.
 
-    python examples/frameworks/textures.py [FOLDER] [COUNT]
+python examples/frameworks/textures.py [FOLDER] [COUNT]
 """
 
 import sys

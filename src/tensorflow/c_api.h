@@ -52,7 +52,7 @@ int TF_NumDims(const TF_Tensor*);
 int64_t TF_Dim(const TF_Tensor*, int axis);
 void* TF_TensorData(const TF_Tensor*);
 
-// An element of a tensor of strings, 24 bytes; strings.h reads them. TensorFlow's own functions for it are not exported.
+// An element of a tensor of strings; strings.h reads it, because TensorFlow's own functions for it are not exported.
 struct TF_TString {
   uint64_t words[3];
 };
@@ -74,7 +74,8 @@ struct TF_KernelBuilder;
 struct TF_OpKernelConstruction;
 struct TF_OpKernelContext;
 TF_KernelBuilder* TF_NewKernelBuilder(const char* op, const char* device, void* (*create)(TF_OpKernelConstruction*),
-                                      void (*compute)(void* kernel, TF_OpKernelContext*), void (*destroy)(void* kernel));
+                                      void (*compute)(void* kernel, TF_OpKernelContext*),
+                                      void (*destroy)(void* kernel));
 void TF_RegisterKernelBuilder(const char* kernel, TF_KernelBuilder*, TF_Status*);
 void TF_OpKernelConstruction_Failure(TF_OpKernelConstruction*, TF_Status*);
 // count: of a list, -1 for one value; bytes: of all texts.

@@ -10,7 +10,7 @@
 namespace penstock::tensorflow {
 
 // Batches of a saved pipeline by their numbers, on pipelines that work ahead. A data set may be read by several parts
-// of one graph at once (zip of a data set with itself), which all call one kernel: each then gets a pipeline of its own.
+// of one graph at once (zip of a data set with itself), which all call one kernel: each gets a pipeline of its own.
 class Cursors {
  public:
   // stride: the numbers that are asked for lie so far apart, as those of a shard do.

@@ -69,7 +69,8 @@ void free_tensor(void* tensor) { TF_DeleteTensor(static_cast<TF_Tensor*>(tensor)
 BatchHandle fed(TensorHandle tensor, const TF_Tensor* shapes, const std::string& name, const std::string& layout) {
   const TF_DataType type = TF_TensorType(tensor.get());
   const penstock_dtype dtype = type == TF_STRING ? PENSTOCK_UINT8 : dtype_of(type);
-  if (dtype == PENSTOCK_NONE) invalid("input '" + name + "': Penstock has no type number " + std::to_string(type) + " of TensorFlow");
+  if (dtype == PENSTOCK_NONE)
+    invalid("input '" + name + "': Penstock has no type number " + std::to_string(type) + " of TensorFlow");
   if (TF_NumDims(tensor.get()) < 1 || (type == TF_STRING && TF_NumDims(tensor.get()) != 1))
     invalid("input '" + name + "': the elements of its data set must be samples, or batches with batch=True");
   const Samples samples = type == TF_STRING ? strings(tensor.get())

@@ -47,8 +47,7 @@ class Attributes {
   std::vector<unsigned char> flags(const char* name) {
     bytes(name);
     std::vector<unsigned char> read(count_);
-    if (count_)
-      TF_OpKernelConstruction_GetAttrBoolList(node_, name, read.data(), static_cast<int>(count_), status_);
+    if (count_) TF_OpKernelConstruction_GetAttrBoolList(node_, name, read.data(), static_cast<int>(count_), status_);
     status_.check();
     return read;
   }
@@ -147,7 +146,8 @@ class Kernel {
   // An output of a batch that there is not.
   void set_nothing(TF_OpKernelContext* context, int& index, size_t output) {
     const auto spec = cursors_.outputs()[output];
-    const std::vector<int64_t> extents(static_cast<size_t>(ragged_outputs_[output] ? 1 : 1 + std::max(spec.ndim, 0)), 0);
+    const std::vector<int64_t> extents(static_cast<size_t>(ragged_outputs_[output] ? 1 : 1 + std::max(spec.ndim, 0)),
+                                       0);
     const TF_DataType type = type_of(spec.dtype == PENSTOCK_NONE ? PENSTOCK_UINT8 : spec.dtype);
     const TensorHandle empty(TF_AllocateTensor(type, extents.data(), static_cast<int>(extents.size()), 0));
     set(context, index++, empty.get());

@@ -60,7 +60,8 @@ TensorHandle copied(const std::vector<penstock_sample>& samples, penstock_dtype 
   size_t bytes = size_of(dtype);
   for (const int64_t extent : extents) bytes *= static_cast<size_t>(extent);
   TensorHandle made(TF_AllocateTensor(type_of(dtype), extents.data(), static_cast<int>(extents.size()), bytes));
-  if (!made) throw Fault{TF_RESOURCE_EXHAUSTED, "there is no memory for a tensor of " + std::to_string(bytes) + " bytes"};
+  if (!made)
+    throw Fault{TF_RESOURCE_EXHAUSTED, "there is no memory for a tensor of " + std::to_string(bytes) + " bytes"};
   char* to = static_cast<char*>(TF_TensorData(made.get()));
   for (const penstock_sample& sample : samples)
     to = copy(sample, size_of(dtype), 0, static_cast<const char*>(sample.data), to);
@@ -110,8 +111,8 @@ std::vector<TensorHandle> dense(BatchHandle batch, int rank, const std::string& 
   if (!info.is_dense || samples.empty() || samples[0].bytes == 0) return one(copied(samples, info.dtype, extents));
   penstock_sample first = samples[0];
   penstock_batch* held = batch.release();
-  return one(TensorHandle(TF_NewTensor(type_of(info.dtype), extents.data(), static_cast<int>(extents.size()), first.data,
-                                       first.bytes * samples.size(), free_batch, held)));
+  return one(TensorHandle(TF_NewTensor(type_of(info.dtype), extents.data(), static_cast<int>(extents.size()),
+                                       first.data, first.bytes * samples.size(), free_batch, held)));
 }
 
 std::vector<TensorHandle> ragged(BatchHandle batch, int rank) {

@@ -17,8 +17,8 @@ struct Fault {
 
 [[noreturn]] inline void invalid(std::string text) { throw Fault{TF_INVALID_ARGUMENT, std::move(text)}; }
 
-// The code of TensorFlow that its users expect for a failure: an image that cannot be decoded is an invalid argument, as
-// that of tf.io.decode_jpeg.
+// The code of TensorFlow that its users expect for a failure: an image that cannot be decoded is an invalid argument,
+// as that of tf.io.decode_jpeg.
 inline TF_Code code_of(penstock_status status) {
   switch (status) {
     case PENSTOCK_ERROR_FILE_MISSING: return TF_NOT_FOUND;

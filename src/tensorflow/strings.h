@@ -15,10 +15,10 @@ inline std::string_view bytes_of(const TF_TString& text) {
   const uint64_t first = text.words[0];
   const auto pointer = [&](int word) { return reinterpret_cast<const char*>(text.words[word]); };
   switch (first & 3) {
-    case 0: return {raw + 1, static_cast<size_t>((first & 0xff) >> 2)};       // in the element itself
-    case 1: return {pointer(2), static_cast<size_t>(first >> 2)};             // in memory of its own
-    case 3: return {pointer(1), static_cast<size_t>(first >> 2)};             // in memory of another
-    default: {                                                                // at an offset from the element
+    case 0: return {raw + 1, static_cast<size_t>((first & 0xff) >> 2)};  // in the element itself
+    case 1: return {pointer(2), static_cast<size_t>(first >> 2)};        // in memory of its own
+    case 3: return {pointer(1), static_cast<size_t>(first >> 2)};        // in memory of another
+    default: {                                                           // at an offset from the element
       const auto size = static_cast<uint32_t>(first), offset = static_cast<uint32_t>(first >> 32);
       return {raw + offset, size >> 2};
     }

@@ -51,7 +51,9 @@ def test_equal_bytes_in_all_frameworks():
     from penstock.plugin.tf import PenstockDataset
 
     python = ROOT / ".venv" / "bin" / "python"
-    said = subprocess.run([python, __file__], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ""}, timeout=100)
+    said = subprocess.run(
+        [python, __file__], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ""}, timeout=100
+    )
     assert said.returncode == 0, said.stderr
     found = json.loads(said.stdout)
     pipe = images()

@@ -41,7 +41,10 @@ def arrays(outputs):
 
 
 def addresses(array):
-    return [part.data.unsafe_buffer_pointer() for part in sorted(array.addressable_shards, key=lambda p: p.index[0].start or 0)]
+    return [
+        part.data.unsafe_buffer_pointer()
+        for part in sorted(array.addressable_shards, key=lambda p: p.index[0].start or 0)
+    ]
 
 
 def test_arrays_are_the_memory_of_the_batch():
@@ -152,7 +155,12 @@ def test_samples_of_unlike_shapes_are_refused():
 def test_a_state_at_each_batch_of_two_epochs_is_exact(policy):
     def iterator():
         return DALIGenericIterator(
-            numbers(), NAMES, reader_name="reader", auto_reset=True, last_batch_policy=LastBatchPolicy[policy], sharding=BY_ROWS
+            numbers(),
+            NAMES,
+            reader_name="reader",
+            auto_reset=True,
+            last_batch_policy=LastBatchPolicy[policy],
+            sharding=BY_ROWS,
         )
 
     def run(iterator, epochs=2):
@@ -207,7 +215,9 @@ def test_a_state_goes_on_with_other_processes(policy, before, after):
         counts = np.bincount(np.concatenate(seen), minlength=44)
         if policy == "FILL":  # the whole epoch, and the beginning of the next one; after two epochs each sample twice
             assert len(seen) == 6 and counts.min() >= 1 and counts.sum() == 48
-            seen += [sorted(np.concatenate(parts).tolist()) for parts in zip(*([b["index"] for b in o] for o in others))]
+            seen += [
+                sorted(np.concatenate(parts).tolist()) for parts in zip(*([b["index"] for b in o] for o in others))
+            ]
             if stop:
                 assert len(seen) == 11 and set(np.bincount(np.concatenate(seen))) == {2}
         else:

@@ -173,8 +173,28 @@ def test_outputs_keep_their_form_and_take_names():
     assert isinstance(PenstockDataset(one(), output_dtypes=(tf.int64,)).element_spec, tuple)
 
 
-@pytest.mark.parametrize("dtype", [t for t in types.DALIDataType if t.name in (
-    "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FLOAT16", "FLOAT", "FLOAT64", "BOOL")])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        t
+        for t in types.DALIDataType
+        if t.name
+        in (
+            "UINT8",
+            "UINT16",
+            "UINT32",
+            "UINT64",
+            "INT8",
+            "INT16",
+            "INT32",
+            "INT64",
+            "FLOAT16",
+            "FLOAT",
+            "FLOAT64",
+            "BOOL",
+        )
+    ],
+)
 def test_each_type(dtype):
     @pipeline_def(batch_size=3, num_threads=1)
     def typed():
@@ -198,11 +218,15 @@ def test_samples_of_unlike_shapes_are_ragged_tensors():
         assert isinstance(batch, tf.RaggedTensor)
         for row, sample in zip(batch, pipe.run()[0]):
             sample = sample.numpy()
-            assert [int(r.nrows() if isinstance(r, tf.RaggedTensor) else len(r)) for r in row] == [sample.shape[1]] * sample.shape[0]
+            assert [int(r.nrows() if isinstance(r, tf.RaggedTensor) else len(r)) for r in row] == [
+                sample.shape[1]
+            ] * sample.shape[0]
             np.testing.assert_array_equal(row.flat_values.numpy().ravel(), sample.ravel())
             empty += sample.size == 0
     assert empty
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"output 0: the samples of this batch differ in shape.*ragged=True"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"output 0: the samples of this batch differ in shape.*ragged=True"
+    ):
         list(PenstockDataset(unlike()).take(30))
 
 
@@ -278,7 +302,9 @@ def test_strings_are_files_and_records(tmp_path):
         for file in files:
             writer.write(file)
     pixels = [tf.io.decode_png(file).numpy() for file in files]
-    dataset = PenstockDataset(decoded(), input_datasets={"file": tf.data.TFRecordDataset(str(tmp_path / "r"))}, ragged=True)
+    dataset = PenstockDataset(
+        decoded(), input_datasets={"file": tf.data.TFRecordDataset(str(tmp_path / "r"))}, ragged=True
+    )
     got = [row.to_tensor().numpy() for batch in dataset for row in batch]
     assert len(got) == 6
     for a, b in zip(got, pixels):
@@ -305,7 +331,10 @@ def test_errors_have_our_text_and_the_next_batch_comes(tmp_path):
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"2\.png"):
         next(iterator)
     last = next(iterator)
-    assert first.shape == last.shape and (last[0].numpy() == tf.io.decode_png((tmp_path / "4.png").read_bytes()).numpy()).all()
+    assert (
+        first.shape == last.shape
+        and (last[0].numpy() == tf.io.decode_png((tmp_path / "4.png").read_bytes()).numpy()).all()
+    )
     assert len(list(PenstockDataset(folder(), epochs=1).ignore_errors())) == 2
     (tmp_path / "0.png").unlink()
     with pytest.raises((tf.errors.NotFoundError, FileNotFoundError), match=r"0\.png"):
@@ -324,7 +353,9 @@ def test_wrong_calls_say_what_to_write():
     assert "'fill', 'drop' or 'partial'" in message(ValueError, numbers(), last_batch="pad")
     assert "output 0 is int64, and output_dtypes says int32" in message(TypeError, numbers(), (tf.int32, tf.float32))
     assert "output 1 has the shape (4, 2, 3)" in message(ValueError, numbers(), output_shapes=[(4,), (4, 3, 2)])
-    assert "no input of the pipeline; its inputs are 'x'" in message(ValueError, fed(), input_datasets={"y": of_arrays([])})
+    assert "not an input of the pipeline; its inputs are 'x'" in message(
+        ValueError, fed(), input_datasets={"y": of_arrays([])}
+    )
     assert "no data set for them" in message(ValueError, fed())
     assert "must be a tf.data.Dataset or an Input" in message(TypeError, fed(), input_datasets={"x": [1]})
     assert "the outputs are 0, 1" in message(ValueError, numbers(), ragged=["image"])
@@ -386,13 +417,18 @@ def test_the_service_of_tf_data(expected):
     service = tf.data.experimental.service
     dispatcher = service.DispatchServer(service.DispatcherConfig(work_dir=None))
     address = dispatcher.target.partition("://")[2]
-    worker = subprocess.Popen([sys.executable, "-c", WORKER, address], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    worker = subprocess.Popen(
+        [sys.executable, "-c", WORKER, address], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     try:
         assert worker.stdout.readline() == b"ready\n"
         for policy in (service.ShardingPolicy.OFF, service.ShardingPolicy.DYNAMIC):
             dataset = PenstockDataset(numbers(), epochs=2, last_batch="fill")
             got = list(dataset.apply(service.distribute(policy, dispatcher.target)))
-            same(sorted(got, key=lambda e: [e[0].numpy().tolist() == b[0].tolist() for b in expected].index(True)), expected[:16])
+            same(
+                sorted(got, key=lambda e: [e[0].numpy().tolist() == b[0].tolist() for b in expected].index(True)),
+                expected[:16],
+            )
     finally:
         worker.kill()
         worker.wait()
@@ -403,7 +439,9 @@ def test_the_iterator_of_dali(expected):
     for batch in expected[:3]:
         same([DALIIterator()(pipeline=pipe, dtypes=[tf.int64, tf.float32])], [batch])
     with tf.Graph().as_default():
-        outputs = DALIIterator()(pipeline=numbers(), shapes=[(4,), (4, 2, 3)], dtypes=[tf.int64, tf.float32], batch_size=4)
+        outputs = DALIIterator()(
+            pipeline=numbers(), shapes=[(4,), (4, 2, 3)], dtypes=[tf.int64, tf.float32], batch_size=4
+        )
         assert outputs[1].shape == [4, 2, 3]
         with tf.compat.v1.Session() as session:
             for batch in expected[:3]:

@@ -58,7 +58,9 @@ class GlobalArrays:
         places = sharding.addressable_devices_indices_map(shape)
         devices = sorted(places, key=lambda device: places[device][0].start or 0)
         if len(devices) != len(parts):
-            raise ValueError(f"the sharding has {len(devices)} devices in this process, and there are {len(parts)} pipelines")
+            raise ValueError(
+                f"the sharding has {len(devices)} devices in this process, and there are {len(parts)} pipelines"
+            )
         parts = [jax.device_put(part, device) for part, device in zip(parts, devices)]
         return jax.make_array_from_single_device_arrays(shape, sharding, parts)
 
@@ -69,7 +71,10 @@ class GlobalArrays:
             return
         self._told.add(name)
         _log.info(
-            "the part of output '%s' that a device gets has %d bytes, no multiple of %d: JAX copies it", name, size, ALIGNED
+            "the part of output '%s' that a device gets has %d bytes, no multiple of %d: JAX copies it",
+            name,
+            size,
+            ALIGNED,
         )
 
 

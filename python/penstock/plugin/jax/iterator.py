@@ -165,7 +165,7 @@ class DALIGenericIterator(BaseIterator):
         self.load_state(json.loads(state))
 
     def start_prefetch(self) -> None:
-        """Does nothing: pipelines work ahead by themselves. Grain asks for it."""
+        """Does nothing, for Grain: pipelines work ahead by themselves."""
 
 
 def _stacked(arrays):

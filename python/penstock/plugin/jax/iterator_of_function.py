@@ -114,9 +114,7 @@ def _shards(sharding, devices):
     if sharding is None and devices is None:
         return [{}]
     if devices is not None:
-        return [
-            {"shard_id": k, "num_shards": len(devices), **_device_of(device)} for k, device in enumerate(devices)
-        ]
+        return [{"shard_id": k, "num_shards": len(devices), **_device_of(device)} for k, device in enumerate(devices)]
     local = sorted(sharding.addressable_devices, key=lambda device: device.id)
     share, shares = rows_of_processes(sharding, 1)
     if local[0].platform == "cpu":

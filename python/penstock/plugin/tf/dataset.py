@@ -23,9 +23,7 @@ def _names_of(output_map, count):
     if isinstance(output_map, str) or len(set(output_map)) != len(output_map):
         raise ValueError(f"output_map must be a list of different names, got {output_map!r}\n  at {user_line()}")
     if len(output_map) != count:
-        raise ValueError(
-            f"output_map names {len(output_map)} outputs, the pipeline has {count}\n  at {user_line()}"
-        )
+        raise ValueError(f"output_map names {len(output_map)} outputs, the pipeline has {count}\n  at {user_line()}")
     return list(output_map)
 
 
@@ -122,14 +120,14 @@ class PenstockDataset(tf.data.Dataset):
             raise ValueError(f"epochs must be a number of at least 1, or None, got {epochs!r}\n  at {user_line()}")
         last_batch = last_batch or ("fill" if epochs is None else "partial")
         if last_batch not in EPOCHS:
-            raise ValueError(
-                f"last_batch must be 'fill', 'drop' or 'partial', got {last_batch!r}\n  at {user_line()}"
-            )
+            raise ValueError(f"last_batch must be 'fill', 'drop' or 'partial', got {last_batch!r}\n  at {user_line()}")
         options = dict(batch_size=batch_size, num_threads=num_threads, device_id=device_id)
         source = Source(pipeline, last_batch, {**options, "prefetch_queue_depth": prefetch_queue_depth})
         count = len(source.infos)
         names = _names_of(output_map, count)
-        types = source.types(per_output(output_dtypes, count, "output_dtypes", lambda v: not isinstance(v, (tuple, list))))
+        types = source.types(
+            per_output(output_dtypes, count, "output_dtypes", lambda v: not isinstance(v, (tuple, list)))
+        )
         static = source.shapes(per_output(output_shapes, count, "output_shapes", _is_shape))
         inputs = Inputs(input_datasets, source)
         wishes = raggedness.chosen(ragged, names, source.infos)
@@ -191,7 +189,10 @@ class PenstockDataset(tf.data.Dataset):
     def _part(self, positions, stride):
         made = PenstockDataset.__new__(PenstockDataset)
         made.__dict__.update(
-            {k: self.__dict__[k] for k in ("batches_per_epoch", "_form", "_batches", "_inputs_of_pipeline", "_source", "_given_epochs")}
+            {
+                k: self.__dict__[k]
+                for k in ("batches_per_epoch", "_form", "_batches", "_inputs_of_pipeline", "_source", "_given_epochs")
+            }
         )
         made._begin(positions, stride)
         return made
@@ -211,7 +212,7 @@ class PenstockDataset(tf.data.Dataset):
 
         Args:
             count: How many.
-            name: Of the operation.
+            name: A name for the operation.
         """
         if self._inputs_of_pipeline:
             return super().skip(count, name=name)
@@ -223,7 +224,7 @@ class PenstockDataset(tf.data.Dataset):
         Args:
             num_shards: The number of shards.
             index: Which of them.
-            name: Of the operation.
+            name: A name for the operation.
         """
         if self._inputs_of_pipeline or not isinstance(num_shards, int):
             return super().shard(num_shards, index, name=name)

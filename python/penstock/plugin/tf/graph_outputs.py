@@ -40,7 +40,7 @@ def DALIIteratorWrapper(
         **options: num_threads and device_id, as those of Pipeline; others are accepted without effect.
 
     Raises:
-        ValueError: There is no pipeline, or sparse tensors are asked for.
+        ValueError: There is no pipeline, or sparse tensors are requested.
         TypeError: A type is not known or another one.
 
     Example:

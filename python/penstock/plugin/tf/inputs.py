@@ -38,7 +38,9 @@ class Inputs:
     def __init__(self, given, source):
         given = {} if given is None else given
         if not isinstance(given, dict):
-            raise TypeError(f"input_datasets must be a dict from names of inputs to data sets, got {type(given).__name__}")
+            raise TypeError(
+                f"input_datasets must be a dict from names of inputs to data sets, got {type(given).__name__}"
+            )
         self._check_names(given, source.inputs)
         entries = [(name, given[name]) for name in source.inputs]
         entries = [(name, value if _is_input(value) else self._input(name, value)) for name, value in entries]
@@ -54,7 +56,7 @@ class Inputs:
             if name not in names:
                 there = ", ".join(map(repr, names)) or "none: fn.external_source(name=...) makes one"
                 raise ValueError(
-                    f"input_datasets names '{name}', which is no input of the pipeline; its inputs are {there}\n"
+                    f"input_datasets names '{name}', which is not an input of the pipeline; its inputs are {there}\n"
                     f"  at {user_line()}"
                 )
         missing = [name for name in names if name not in given]

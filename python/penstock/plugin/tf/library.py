@@ -7,7 +7,7 @@ import os
 
 import tensorflow as tf
 
-from ... import _core
+import penstock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ def load() -> Any:
         load()
         tf.data.experimental.service.WorkerServer(config).join()
     """
-    path = os.path.join(os.path.dirname(_core.__file__), "libpenstock_tf.so")
+    path = os.path.join(os.path.dirname(penstock.__file__), "libpenstock_tf.so")
     if not os.path.exists(path):
-        raise FileNotFoundError(f"{path} is missing: this package of Penstock was built without its part for TensorFlow")
+        raise FileNotFoundError(
+            f"{path} is missing: this package of Penstock was built without its part for TensorFlow"
+        )
     return tf.load_op_library(path)

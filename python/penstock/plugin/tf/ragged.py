@@ -15,7 +15,9 @@ def chosen(wish, names, infos):
         wanted = [wish] if isinstance(wish, (str, int)) else list(wish)
         for name in wanted:
             if name not in names:
-                raise ValueError(f"ragged names {name!r}; the outputs are {', '.join(map(repr, names))}\n  at {user_line()}")
+                raise ValueError(
+                    f"ragged names {name!r}; the outputs are {', '.join(map(repr, names))}\n  at {user_line()}"
+                )
         differs = [name in wanted for name in names]
     for k, info in enumerate(infos):
         if differs[k] and info.shape is None:

@@ -33,7 +33,8 @@ def _text_of(pipeline, what):
     name = getattr(pipeline, "__name__", "")
     hint = f": call it, {what}({name}(...))" if getattr(pipeline, "_is_pipeline_def", False) else ""
     raise TypeError(
-        f"{what} takes a Pipeline, or what Pipeline.serialize() returned, got {type(pipeline).__name__} {name}".rstrip() + hint
+        f"{what} takes a Pipeline, or what Pipeline.serialize() returned, got {type(pipeline).__name__} {name}".rstrip()
+        + hint
     )
 
 
