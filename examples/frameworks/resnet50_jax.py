@@ -104,7 +104,8 @@ def main():
             sharding=NamedSharding(devices, PartitionSpec("data")),
         )(folder, options.size, batch_size=options.batch)
         model, optimizer = ResNet50(sum(path.is_dir() for path in folder.iterdir())), optax.adam(1e-3)
-        variables = jax.jit(model.init)(jax.random.key(0), jnp.zeros((1, options.size, options.size, 3)))
+        like = jax.ShapeDtypeStruct((1, options.size, options.size, 3), jnp.float32)
+        variables = jax.jit(lambda key: model.lazy_init(key, like))(jax.random.key(0))
         state = {**variables, "optimizer": optimizer.init(variables["params"])}
         manager = ocp.CheckpointManager(Path(options.checkpoint or f"{made}/checkpoint").absolute())
         if (last := manager.latest_step()) is not None:

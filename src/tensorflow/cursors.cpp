@@ -60,13 +60,13 @@ Cursors::Cursor& Cursors::at(int64_t number) {
 void Cursors::run(Cursor& cursor, std::vector<penstock_batch*>& made) {
   const int64_t number = cursor.next;
   cursor.next = -1;
-  const penstock_status status = penstock_pipeline_run(cursor.pipeline.get(), nullptr, made.data(), made.size());
-  if (status == PENSTOCK_ERROR_STOPPED) return made.clear();
-  check(status);  // after an error, the next batch is asked for by its number
   if (stride_ != 1) {
     const int64_t ahead = number + kAhead * stride_;
     check(penstock_pipeline_schedule(cursor.pipeline.get(), 0, &ahead, 1));
   }
+  const penstock_status status = penstock_pipeline_run(cursor.pipeline.get(), nullptr, made.data(), made.size());
+  if (status == PENSTOCK_ERROR_STOPPED) return made.clear();
+  check(status);  // after an error the cursor goes to the next batch by its number
   cursor.next = number + stride_;
 }
 

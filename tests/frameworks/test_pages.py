@@ -2,15 +2,12 @@
 """The programs of the how-to pages run as they are printed, and docstrings keep their form and run."""
 
 import inspect
-import os
 import re
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from penstock import fn
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "examples" / "frameworks")]

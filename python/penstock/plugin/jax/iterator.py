@@ -133,7 +133,8 @@ class DALIGenericIterator(BaseIterator):
         super().load_state(
             {**state, "pipelines": pipelines, "iterator": {**state["iterator"], "over": [False] * len(self._pipes)}}
         )
-        source = next(iter(pipelines[0]["pipeline"]["sources"].values()))
+        sources = pipelines[0]["pipeline"]["sources"]
+        source = sources.get(self._reader) or next(iter(sources.values()))
         self._divide_anew(state["iterator"], shares, source, before)
 
     def _divide_anew(self, counters, shares, source, fresh):
