@@ -367,6 +367,12 @@ def test_wrong_calls_say_what_to_write():
     assert "calls a function of this program" in message(ValueError, own())
 
     @pipeline_def(batch_size=2, num_threads=1)
+    def both():
+        return fn.external_source(name="x", dtype=types.FLOAT, ndim=2), fn.readers.indices(size=4, name="reader")
+
+    assert "has a reader beside the inputs ['x']" in message(ValueError, both(), input_datasets={"x": of_arrays([])})
+
+    @pipeline_def(batch_size=2, num_threads=1)
     def untyped():
         return fn.external_source(name="x")
 

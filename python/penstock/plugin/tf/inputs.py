@@ -42,6 +42,11 @@ class Inputs:
                 f"input_datasets must be a dict from names of inputs to data sets, got {type(given).__name__}"
             )
         self._check_names(given, source.inputs)
+        if source.inputs and source.batches_per_epoch is not None:
+            raise ValueError(
+                f"the pipeline has a reader beside the inputs {source.inputs}, and both would say which batch is the next: "
+                f"zip the input with a PenstockDataset of the reader\n  at {user_line()}"
+            )
         entries = [(name, given[name]) for name in source.inputs]
         entries = [(name, value if _is_input(value) else self._input(name, value)) for name, value in entries]
         self.names = [name for name, _ in entries]
