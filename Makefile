@@ -74,6 +74,12 @@ debian-long: | debian
 	.venv-dali/bin/python -m pip --disable-pip-version-check install --quiet -r $(REQUIREMENTS)/dali.txt
 	touch $@
 
+.venv-frameworks/installed .venv-tensorflow-2.16/installed .venv-tensorflow-2.18/installed: \
+		.venv-%/installed: $(REQUIREMENTS)/%.txt | debian
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet -r $<
+	touch $@
+
 .venv-moto/installed: $(REQUIREMENTS)/moto.txt | debian
 	test -x .venv-moto/bin/python || $(PYTHON) -m venv .venv-moto
 	.venv-moto/bin/python -m pip --disable-pip-version-check install --quiet -r $(REQUIREMENTS)/moto.txt
@@ -90,16 +96,21 @@ demo: .venv/build-installed
 	@tools/check library
 	@.venv/bin/python examples/demo/main.py $(if $(DATA),"$(DATA)")
 
+# The frameworks are installed while the build runs: one waits for the network and the disk, the other for the processor.
 test: .venv/test-installed .venv/lint-installed .venv-dali/installed .venv-triton/installed
-	tools/check build
+	mkdir -p build
+	$(MAKE) .venv-frameworks/installed >build/frameworks.log 2>&1 & installed=$$!; \
+	  tools/check build; wait $$installed || { cat build/frameworks.log >&2; exit 1; }
 	tools/check lint
 	tools/check test
+	tools/check frameworks
 	tools/check examples
 	tools/check asan
 	tools/check tsan
 	tools/check fuzz
 
-test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed .venv-triton/installed | debian-long
+test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed .venv-triton/installed \
+		.venv-tensorflow-2.16/installed .venv-tensorflow-2.18/installed | debian-long
 	tools/check build
 	tools/check test-long
 

@@ -107,7 +107,7 @@ ALONE = {  # the public names of modules that have others for the package itself
         "user_line",
     ],
     "penstock.plugin.base_iterator": ["BaseIterator", "LastBatchPolicy"],
-    "penstock.plugin.jax": ["jax_function"],
+    "penstock.plugin.jax": ["DALIGenericIterator", "data_iterator", "jax_function"],
     "penstock.plugin.torch_function": ["torch_python_function"],
     "penstock.python_function": ["FunctionError", "dl_tensor_python_function"],
     "penstock.sources": ["external_source"],

@@ -132,7 +132,8 @@ def test_rooms_stand_on_floors():
     assert rooms.needed({("a", "b"), ("b", "c"), ("a", "c")}) == {("a", "b"), ("b", "c")}
     built = re.search(r"set\(PENSTOCK_ROOMS ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text()).group(1)
     headers_alone = {room for room in rooms.BELOW if not any((ROOT / "src" / room).rglob("*.cpp"))}
-    assert {*built.split(), "cuda"} | headers_alone == set(rooms.BELOW)  # cuda is a library of its own
+    libraries = {"cuda", "tensorflow"}  # of their own
+    assert {*built.split()} | libraries | headers_alone == set(rooms.BELOW)
     with pytest.raises(SystemExit, match="rooms in a circle: .*exec"):
         rooms.floors(pairs | {("base", "exec")})
 
@@ -255,7 +256,7 @@ def test_the_explanations_name_what_is_there():
     ]
     words = [set(re.findall(r"\w+", p.read_text())) for p in files if p.suffix in CODE]
     words.append({*(p.stem for p in files), "ncu"})  # targets are called as their sources; NVIDIA's profiler
-    named = {p.name for p in files} | {"libpenstock_cuda.so"}
+    named = {p.name for p in files} | {"libpenstock_cuda.so", "libpenstock_tf.so"}
     names = {n.removesuffix("()") for n in re.findall(r"`([A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*(?:\(\))?)`", text)}
     assert len(names) > 60
     for name in names:

@@ -34,6 +34,7 @@ BELOW = {  # a room may include itself, `base`, and these
     "readers": {"batch", "pixel", "operator", "ops", "codecs", "data", "device"},
     "exec": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "cpu", "device", "readers"},
     "function": {"batch", "pixel", "operator", "stage", "codecs", "graph", "cpu", "data", "device", "exec"},
+    "tensorflow": set(),  # needs penstock.h alone
     "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers", "exec", "function"},
     "triton": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers", "exec", "function"},
 }
@@ -69,6 +70,7 @@ JOBS = {
     "extension": "nanobind: calls and arrays",
     "capi": "the C functions",
     "triton": "Triton's backend",
+    "tensorflow": "an operator of TensorFlow",
     "function": "a graph as a function",
     "exec": "executor, immediate calls",
     "readers": "readers and other sources",
@@ -99,6 +101,8 @@ INDIRECT = {
     ("exec", "cuda"): "device/gpu_backend.h",
     ("package", "extension"): "_core",
     ("headers", "capi"): "penstock/penstock.h",
+    ("package", "tensorflow"): "libpenstock_tf.so",
+    ("tensorflow", "headers"): "penstock/penstock.h",
 }
 
 

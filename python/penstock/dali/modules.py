@@ -35,7 +35,6 @@ _INSTEAD = {
     "auto_aug": "penstock.augment has rand_augment(x, num_ops, magnitude), trivial_augment_wide(x) and auto_augment(x, policy), "
     "with torchvision's policies",
     "plugin.cupy": "fn.python_function and DLPack give arrays to CuPy",
-    "plugin.tf": "penstock.plugin.numpy gives arrays, which tf.data takes",
     "plugin.paddle": "penstock.plugin.numpy gives arrays, which Paddle takes",
 }
 _REFUSED = {"nvidia.dali.plugin_manager": _OF_CPP, "nvidia.dali.sysconfig": _OF_CPP}

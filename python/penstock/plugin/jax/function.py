@@ -1,14 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""jax_function: the user's function of jax.Array batches inside a pipeline.
-
-Also under the names by which scripts for DALI know it: penstock.plugin.jax.fn.jax_function.
-"""
+"""jax_function: the user's function of jax.Array batches inside a pipeline."""
 
 import functools
-import sys
-from types import ModuleType
 
-from .interface import DataNode, Function, add_call, batch, check_function, required, user_line
+from ..interface import DataNode, Function, add_call, batch, check_function, required, user_line
 
 _OP = "jax_function"
 
@@ -114,8 +109,3 @@ def jax_function(function=None, num_outputs=1, output_layouts=None, sharding=Non
         return add_call("python_function", inputs, arguments, made)
 
     return node
-
-
-fn = ModuleType(__name__ + ".fn", "Operators of jax arrays.")
-fn.jax_function = jax_function
-sys.modules[fn.__name__] = fn

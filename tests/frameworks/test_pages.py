@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of the how-to pages run as they are printed, and docstrings keep their form and run."""
+
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "examples" / "frameworks")]
+from test_docstrings import docstrings, run_example  # noqa: E402
+from textures import write_folder  # noqa: E402
+
+
+def run_page(name, names, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    write_folder("photos", 20)
+    text = (ROOT / "docs" / "how_to" / name).read_text()
+    for block in re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        source = tmp_path / "block.py"  # TensorFlow and Penstock read the source of functions
+        source.write_text(block)
+        exec(compile(block, str(source), "exec"), names)
+
+
+def test_the_page_of_tensorflow(monkeypatch, tmp_path):
+    import tensorflow as tf
+
+    layers = [tf.keras.layers.Input((32, 32, 3)), tf.keras.layers.Flatten(), tf.keras.layers.Dense(4)]
+    model = tf.keras.Sequential(layers)
+    model.compile("sgd", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    run_page("train_with_tensorflow.md", {"model": model}, monkeypatch, tmp_path)
+
+
+def test_the_page_of_jax(monkeypatch, tmp_path):
+    import jax
+
+    step = jax.jit(lambda state, batch: ({"w": state["w"] + batch["images"].mean()}, batch["labels"].sum()))
+    names = {"step": step, "state": {"w": jax.numpy.zeros(())}, "folder": tmp_path / "checkpoints"}
+    run_page("train_with_jax.md", names, monkeypatch, tmp_path)
+
+
+def public():
+    from penstock.plugin import jax, tf
+    from penstock.plugin.jax import checkpoints, clu
+
+    tf_names = ["DALIIterator", "DALIIteratorWrapper", "Input", "PenstockDataset", "load"]
+    found = [getattr(tf, name) for name in tf_names]
+    found += [getattr(module, name) for module in (jax, checkpoints, clu) for name in module.__all__]
+    for item in dict.fromkeys(found):
+        if item.__module__.startswith(("penstock.plugin.tf", "penstock.plugin.jax")):
+            yield item.__name__, item
+            if inspect.isclass(item):
+                own = {k: v for k, v in vars(item).items() if not k.startswith("_") and inspect.isfunction(v)}
+                yield from ((f"{item.__name__}.{name}", method) for name, method in own.items())
+
+
+@pytest.mark.parametrize("name, item", list(public()))
+def test_docstrings(name, item):
+    made = item if not inspect.isclass(item) else item.__init__ if "__init__" in vars(item) else None
+    names = docstrings.parameters(made) if made else None
+    assert docstrings.faults(inspect.getdoc(item), names) == []
+    import tensorflow as tf
+
+    run_example(name, inspect.getdoc(item), tf=tf)
