@@ -96,6 +96,8 @@ def one(kind, dtype, shapes, random, ragged):
         "scores": lambda: random.random(1000).astype(np.float32),
         "box_labels": lambda: random.integers(1, 80, many(64)).astype(np.int32),
         "classes": lambda: random.integers(0, 80, many(4096)).astype(np.int32),
+        "descriptors": lambda: random.integers(0, 256, (many(1000), 128)).astype(np.float32),
+        "bits": lambda: random.integers(0, 256, (many(1000), 32), np.uint8),
         "points": lambda: random.uniform(0, 512, (many(4096), 2)).astype(np.float32),
         "matrix": lambda: random.uniform(-1, 1, (2, 3)).astype(np.float32),
         "value": lambda: np.float32(random.uniform(1, 2)),

@@ -499,6 +499,8 @@ def drawings():
     peer("box_blur_regions", drawn(blurred), "of the box alone")
     peer("label", lambda m: cv2.connectedComponents((m != 0).astype(np.uint8))[1])
     peer("min_area_rect", cv2.minAreaRect)
+    peer("match", lambda a, b: cv2.BFMatcher(cv2.NORM_L2).match(a, b))
+    peer("match hamming", lambda a, b: cv2.BFMatcher(cv2.NORM_HAMMING, crossCheck=True).match(a, b))
     peer("find_homography", lambda a, b: cv2.findHomography(a, b, 0)[0])
 
 

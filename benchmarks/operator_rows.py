@@ -394,6 +394,8 @@ def annotations():
     row("nms", "many_boxes scores", REAL, lambda f, x, s: f.fn.nms(x, s, iou_threshold=0.5))
     row("min_area_rect", "points", REAL, lambda f, x: f.fn.min_area_rect(x))
     row("find_homography", "points points'", REAL, lambda f, a, b: f.fn.find_homography(a, b))
+    row("match", "descriptors descriptors'", REAL, lambda f, a, b: f.fn.match(a, b))
+    row("match hamming", "bits bits'", BYTES, lambda f, a, b: f.fn.match(a, b, norm="hamming", cross_check=True))
     row("coord_flip", "points", REAL, lambda f, x: f.fn.coord_flip(x, center_x=256.0))
     row("coord_transform", "points", REAL, lambda f, x: f.fn.coord_transform(x, MT=[1, 0.2, 3, -0.2, 1, 5]))
     crops = {"aspect_ratio": [0.5, 2.0], "thresholds": [0.1, 0.5], "scaling": [0.3, 1.0], "bbox_layout": "xyXY"}

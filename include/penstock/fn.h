@@ -3392,6 +3392,36 @@ inline Batch loudness(const Batch& input, const LoudnessArguments& arguments = {
   return call("loudness", {input}, arguments.list(), options)[0];
 }
 
+struct MatchArguments {
+  // "l2": the root of the sum of squared differences. "l1": the sum of their magnitudes. "hamming": the number of bits
+  // that differ. Default: "l2".
+  Optional<std::string> norm{};
+  // How many matches of each descriptor of the source. Default: 1.
+  Optional<int64_t> count{};
+  // Keep a match only if the source is the nearest one of its target too. It needs count=1. Default: false.
+  Optional<bool> cross_check{};
+
+  Arguments list() const {
+    Arguments collected;
+    norm.add_to(collected, "norm");
+    count.add_to(collected, "count");
+    cross_check.add_to(collected, "cross_check");
+    return collected;
+  }
+};
+// Finds for each descriptor of a source the nearest ones of a target, comparing all with all.
+//
+// Inputs: descriptors as rows, (N, D) and (M, D), of one type: uint8 and float32; for norm="hamming" uint8, uint16 and
+// uint32. Outputs: pairs of a row of the source and a row of the target, (K, 2) int32, in the order of the source and
+// then of distances; and their distances, (K) float32. Of equal distances the first row of the target counts. A
+// distance that is not a number counts as infinite. K is N times `count`, or M if that is less; with cross_check it is
+// what is left.
+inline std::array<Batch, 2> match(const Batch& source, const Batch& target,
+                                  const MatchArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("match", {source, target}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+
 struct MedianBlurArguments {
   // Size of the window: one odd number, or (width, height). Default: {3, 3}.
   PerSample<std::vector<int64_t>> window_size{};

@@ -33,6 +33,7 @@ TEST(Function, KnowsWhichOperatorsMixSamples) {
                                     "get_property",
                                     "random_bbox_crop",
                                     "label",
+                                    "match",
                                     "nms",
                                     "ssd_random_crop",
                                     "transform_boxes"};

@@ -35,6 +35,9 @@ SCORES = [np.float32(np.random.default_rng(n).integers(-3, 40, len(b)) / 40) for
 CLASSES = [np.random.default_rng(n).random((len(b), 3)).astype(np.float32) for n, b in enumerate(MANY)]
 NAMES = [np.int64(np.arange(len(b)) % 3) for b in MANY]
 
+ROWS = [np.random.default_rng(n).random((n, 35)).astype(np.float32) for n in (50, 0, 3, 301)]
+BYTE_ROWS = [np.uint8(r * 3) for r in ROWS]
+
 CALLS = {
     "nms": ([MANY, SCORES], {"iou_threshold": 0.2}),
     "nms_labels": ([MANY, SCORES, NAMES], {"score_threshold": 0.1, "max_detections": 40}),
@@ -79,6 +82,11 @@ CALLS |= {
         [IMAGES, [b * 30 for b in BOXES], LABELS],
         {"names": ["a", "bc"], "thickness": 3, "fill_opacity": 0.5, "color": [9, 90, 255, 255, 0, 0]},
     ),
+    "match": ([ROWS, ROWS[::-1]], {}),
+    "match_three": ([ROWS, ROWS[::-1]], {"count": 3, "norm": "l1"}),
+    "match_mutual": ([ROWS, ROWS[::-1]], {"cross_check": True}),
+    "match_bytes": ([BYTE_ROWS, BYTE_ROWS[::-1]], {"cross_check": True}),
+    "match_bits": ([BYTE_ROWS, BYTE_ROWS[::-1]], {"count": 2, "norm": "hamming"}),
     "box_blur_regions": ([IMAGES, [b * 30 for b in BOXES]], {"window_size": [9]}),
 }
 SEEDED = {"random_bbox_crop", "ssd_random_crop", "random_crop_generator", "roi_random_crop"}

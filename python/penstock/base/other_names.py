@@ -74,6 +74,8 @@ NAMES = {
     "connected_components": "fn.label(mask, connectivity=, statistics=)",
     "minarearect": "fn.min_area_rect(points)",
     "findhomography": "fn.find_homography(source, target)",
+    "bf_matcher": "fn.match(source, target, norm=, count=, cross_check=)",
+    "knn_match": "fn.match(source, target, count=)",
     "non_max_suppression": "fn.nms(boxes, scores, iou_threshold=)",
     "batched_nms": "fn.nms(boxes, scores, labels, iou_threshold=)",
     "soft_nms": 'fn.nms(boxes, scores, iou_threshold=, soft="linear")',

@@ -6546,6 +6546,86 @@ def loudness(
 ) -> Any: ...
 
 @overload
+def match(
+    source: Kind,
+    target: Data,
+    /,
+    *,
+    norm: str = 'l2',
+    count: int = 1,
+    cross_check: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Kind, Kind]:
+    """Finds for each descriptor of a source the nearest ones of a target, comparing all with all.
+
+    Inputs: descriptors as rows, (N, D) and (M, D), of one type: uint8 and float32; for
+    norm="hamming" uint8, uint16 and uint32. Outputs: pairs of a row of the source and a row of
+    the target, (K, 2) int32, in the order of the source and then of distances; and their
+    distances, (K) float32. Of equal distances the first row of the target counts. A distance
+    that is not a number counts as infinite. K is N times `count`, or M if that is less; with
+    cross_check it is what is left.
+
+    Args:
+        source (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        target (data): Like the first input.
+        norm (str, default 'l2'): "l2": the root of the sum of squared differences. "l1": the
+            sum of their magnitudes. "hamming": the number of bits that differ.
+        count (int, default 1): How many matches of each descriptor of the source.
+        cross_check (bool, default False): Keep a match only if the source is the nearest one of
+            its target too. It needs count=1.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> pairs, distances = fn.match(np.float32([[0, 0], [5, 5]]), np.float32([[5, 4], [0, 1], [9, 9]]))
+        >>> pairs.tolist(), distances.tolist()
+        ([[0, 1], [1, 0]], [1.0, 1.0])
+    """
+    ...
+
+@overload
+def match(
+    source: Data,
+    target: Data,
+    /,
+    *,
+    norm: str = 'l2',
+    count: int = 1,
+    cross_check: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Any, Any]: ...
+
+@overload
 def median_blur(
     input: Kind,
     /,
