@@ -79,7 +79,9 @@ double squared_error(const std::vector<PlanePoint>& from, const std::vector<Plan
 }
 
 // A step of Levenberg and Marquardt toward the least squared distances, of the first 8 numbers.
-bool improved(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>& to, double damping, Perspective& h) {
+// `error` is that of h.
+bool improved(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>& to, double damping, Perspective& h,
+              double& error) {
   std::vector<double> rows(8 * 9, 0.0);
   for (size_t k = 0; k < from.size(); ++k) {
     const double x = from[k].x, y = from[k].y, w = 1 / (h[6] * x + h[7] * y + h[8]);
@@ -89,28 +91,33 @@ bool improved(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>
     const double rest[2] = {to[k].x - u, to[k].y - v};
     for (size_t a = 0; a < 2; ++a)
       for (size_t i = 0; i < 8; ++i) {
-        for (size_t j = 0; j < 8; ++j) rows[i * 9 + j] += slopes[a][i] * slopes[a][j];
+        for (size_t j = i; j < 8; ++j) rows[i * 9 + j] += slopes[a][i] * slopes[a][j];
         rows[i * 9 + 8] += slopes[a][i] * rest[a];
       }
   }
-  for (size_t i = 0; i < 8; ++i) rows[i * 9 + i] *= 1 + damping;
+  for (size_t i = 0; i < 8; ++i) {
+    for (size_t j = 0; j < i; ++j) rows[i * 9 + j] = rows[j * 9 + i];
+    rows[i * 9 + i] *= 1 + damping;
+  }
   if (!solve(rows, 8, 1)) return false;
   Perspective next = h;
   for (size_t i = 0; i < 8; ++i) next[i] += rows[i * 9 + 8];
-  if (!(squared_error(from, to, next) < squared_error(from, to, h))) return false;
-  h = next;
+  const double found = squared_error(from, to, next);
+  if (!(found < error)) return false;
+  h = next, error = found;
   return true;
 }
 
 }  // namespace
 
-bool fit_perspective(const std::vector<PlanePoint>& source, const std::vector<PlanePoint>& target, Perspective& out) {
+bool fit_perspective(const std::vector<PlanePoint>& source, const std::vector<PlanePoint>& target, Perspective& out,
+                     int steps) {
   const Centered from(source), to(target);
   Perspective h{};
   if (!fit_algebraic(from.points, to.points, h)) return false;
-  double damping = 1e-3;
-  for (int step = 0; step < 30 && source.size() > 4 && damping < 1e8; ++step)
-    damping *= improved(from.points, to.points, damping, h) ? 0.1 : 10;
+  double damping = 1e-3, error = squared_error(from.points, to.points, h);
+  for (int step = 0; step < steps && source.size() > 4 && damping < 1e8; ++step)
+    damping *= improved(from.points, to.points, damping, h, error) ? 0.1 : 10;
   // Back: first from the centered source, then to the target.
   for (size_t r = 0; r < 3; ++r) {
     double* const row = h.data() + 3 * r;
