@@ -3151,9 +3151,9 @@ struct InpaintArguments {
 // Inputs: an image, layout HW or HWC, uint8, int8, uint16, int16, float16 or float32; and a mask of its height and
 // width, uint8 or bool, (H, W) or (H, W, 1), that is not 0 in holes. Output: the image, where each pixel of a hole is
 // a mean of the known pixels within `radius`, weighed by their distance, by how far they are inside, and by the
-// direction toward the border; pixels outside of holes keep their values. Pixels beside known ones are filled
-// together, round by round; OpenCV's INPAINT_TELEA fills them one by one, which gives other values in wide holes, as
-// near to the truth. Where nothing is known, the image stays.
+// direction toward the border; pixels outside holes keep their values. Pixels beside known ones are filled together,
+// round by round; OpenCV's INPAINT_TELEA fills them one by one, which gives other values in wide holes, as near to the
+// truth. Where nothing is known, the image stays.
 inline Batch inpaint(const Batch& image, const Batch& mask,
                      const InpaintArguments& arguments = {}, const CallOptions& options = {}) {
   return call("inpaint", {image, mask}, arguments.list(), options)[0];

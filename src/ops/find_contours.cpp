@@ -53,10 +53,10 @@ struct FindContours : FindOperator {
   std::vector<Shape> unknown_shapes() const override { return {{-1, 2}, {-1}, {-1, 4}}; }
   std::vector<FoundArray> find(const View& mask, int) const override {
     const auto [height, width] = plane_extents(mask);
-    const Borders found = find_borders(mask.as<const uint8_t>(), height, width, approximation == "simple");
+    const RegionBorders found = find_borders(mask.as<const uint8_t>(), height, width, approximation == "simple");
     std::vector<BorderPoint> points;
     std::vector<int32_t> starts{0}, parents;
-    for (const Border& b : found.all) {
+    for (const RegionBorder& b : found.all) {
       if (mode == "external" && b.parent >= 0) continue;
       points.insert(points.end(), found.points.begin() + static_cast<ptrdiff_t>(b.begin),
                     found.points.begin() + static_cast<ptrdiff_t>(b.end));

@@ -38,7 +38,7 @@ struct HoughLinesP : LineOperator {
     const auto [height, width] = plane_extents(edges);
     const LineGrid grid = grid_of(height, width, 0, 180);
     const int64_t most = max_segments > 0 ? max_segments : INT64_MAX;
-    const SegmentRule rule{threshold, min_length, max_gap, most, static_cast<uint64_t>(choice_seed)};
+    const VotedSegmentRule rule{threshold, min_length, max_gap, most, static_cast<uint64_t>(choice_seed)};
     const auto segments = vote_for_segments(edges.as<const uint8_t>(), height, width, grid, rule);
     return {found_array(segments, {static_cast<int64_t>(segments.size()), 4})};
   }

@@ -67,7 +67,7 @@ def draw_hough_lines(draw):
 
 
 def sift(image):
-    """Of an image without keypoints: what it finds, is tested beside OpenCV in test_sift.py."""
+    """An image without keypoints: what others give is tested beside OpenCV in test_sift.py."""
     return np.zeros((0, 7), np.float32)
 
 

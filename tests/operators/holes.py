@@ -7,7 +7,7 @@ from operator_calls import Case
 
 
 def inpaint(image, mask, *, radius=3):
-    """Of an image that has one color outside of its holes. What it is of others, is tested beside OpenCV in test_inpaint.py."""
+    """An image that has one color outside its holes. What others become is tested beside OpenCV in test_inpaint.py."""
     holes = np.asarray(mask).reshape(image.shape[:2]) != 0
     if holes.all():
         return image

@@ -106,7 +106,7 @@ _MATCH = "cross_check=False, matches_per_point=1, norm_type=None, algo_choice=Ma
     over=("match",),
 )
 def match(call):
-    """Finds for each row of a set the nearest rows of another one: pairs, and where they are asked for how many and how far."""
+    """Finds for each row of a set the nearest rows of another one: pairs, and on request their number and distances."""
     targets = [call.matches, call.num_matches, call.distances] if _writes(call) else []
     sets = [_sets(call, s, n) for s, n in ((call.set1, call.num_set1), (call.set2, call.num_set2))]
     real = type_of(sets[0]).kind == "f"

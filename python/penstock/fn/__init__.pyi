@@ -5875,7 +5875,7 @@ def inpaint(
     mask of its height and width, uint8 or bool, (H, W) or (H, W, 1), that is not 0 in holes.
     Output: the image, where each pixel of a hole is a mean of the known pixels within `radius`,
     weighed by their distance, by how far they are inside, and by the direction toward the
-    border; pixels outside of holes keep their values. Pixels beside known ones are filled
+    border; pixels outside holes keep their values. Pixels beside known ones are filled
     together, round by round; OpenCV's INPAINT_TELEA fills them one by one, which gives other
     values in wide holes, as near to the truth. Where nothing is known, the image stays.
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/shared/contour_borders.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 namespace penstock {
 namespace {
@@ -18,27 +20,33 @@ class BorderSearch {
         width_(width),
         stride_(width + 2),
         corners_(corners),
-        marks_(static_cast<size_t>((height + 2) * stride_), 0),
+        mask_(mask),
+        marks_(std::make_unique_for_overwrite<int32_t[]>(static_cast<size_t>((height + 2) * stride_))),
         set_(static_cast<size_t>(width) + 2, 0) {
-    for (int64_t y = 0; y < height; ++y)
-      for (int64_t x = 0; x < width; ++x) mark(y, x) = mask[y * width + x] != 0;
+    for (const int64_t y : {int64_t{-1}, height}) std::fill_n(&mark(y, -1), stride_, 0);
+    for (int64_t y = 0; y < height; ++y) {
+      int32_t* const row = &mark(y, 0);
+      for (int64_t x = 0; x < width; ++x) row[x] = mask[y * width + x] != 0;
+      row[-1] = row[width] = 0;
+    }
     for (size_t d = 0; d < 8; ++d) step_[d] = kDown[d] * stride_ + kRight[d];
   }
-  Borders run() {
+  RegionBorders run() {
     for (int64_t y = 0; y < height_; ++y) scan_row(y);
     return std::move(found_);
   }
 
  private:
-  // 0 outside of regions, 1 inside; on a border its number + 2, minus that where the right neighbor is outside.
+  // 0 outside regions, 1 inside; on a border its number + 2, minus that where the right neighbor is outside.
   int32_t& mark(int64_t y, int64_t x) { return marks_[static_cast<size_t>((y + 1) * stride_ + x + 1)]; }
 
   // A border begins at the left end of a run of pixels or, around a hole, at its right end.
   void scan_row(int64_t y) {
     int32_t* const row = &mark(y, 0);
-    for (int64_t x = 0; x < width_; ++x) set_[static_cast<size_t>(x)] = row[x] != 0;
-    const uint8_t* const set = set_.data();  // a 0 is after the last
-    int32_t near = 1;                        // the border that was met last, 1: the frame
+    const uint8_t* const from = mask_ + y * width_;
+    uint8_t* const set = set_.data();  // a 0 is after the last
+    for (int64_t x = 0; x < width_; ++x) set[x] = from[x] != 0;
+    int32_t near = 1;  // the border that was met last, 1: the frame
     for (int64_t x = 0; x < width_;) {
       const auto* const first = static_cast<const uint8_t*>(std::memchr(set + x, 1, static_cast<size_t>(width_ - x)));
       if (!first) return;
@@ -57,7 +65,7 @@ class BorderSearch {
   }
   int32_t parent_of(bool hole, int32_t near) const {
     if (near == 1) return -1;
-    const Border& met = found_.all[static_cast<size_t>(near - 2)];
+    const RegionBorder& met = found_.all[static_cast<size_t>(near - 2)];
     return met.hole == hole ? met.parent : near - 2;
   }
   void follow(int64_t y, int64_t x, bool hole, int32_t near) {
@@ -97,15 +105,16 @@ class BorderSearch {
 
   const int64_t height_, width_, stride_;
   const bool corners_;
-  std::vector<int32_t> marks_;  // with a pixel around the image
-  std::vector<uint8_t> set_;    // which pixels of a row are in a region
+  const uint8_t* const mask_;
+  std::unique_ptr<int32_t[]> marks_;  // with a pixel around the image
+  std::vector<uint8_t> set_;          // which pixels of a row are in a region
   std::array<int64_t, 8> step_{};
-  Borders found_;
+  RegionBorders found_;
 };
 
 }  // namespace
 
-Borders find_borders(const uint8_t* mask, int64_t height, int64_t width, bool corners) {
+RegionBorders find_borders(const uint8_t* mask, int64_t height, int64_t width, bool corners) {
   return BorderSearch(mask, height, width, corners).run();
 }
 

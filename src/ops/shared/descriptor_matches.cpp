@@ -9,7 +9,7 @@
 namespace penstock {
 namespace {
 
-constexpr int kLanes = 16;              // rows of the target that are compared at once
+constexpr int kRowsAtOnce = 16;         // rows of the target that are compared at once
 constexpr int64_t kExactNumbers = 256;  // bytes, or squares of bytes, whose sum float32 holds
 #define PENSTOCK_LOOPS descriptors
 #define PENSTOCK_LOOPS_TEXT "ops/shared/descriptor_matches.inc.h"
@@ -19,7 +19,7 @@ constexpr int64_t kExactNumbers = 256;  // bytes, or squares of bytes, whose sum
 class Distances {
  public:
   Distances(const void* source, const void* target, const MatchCoef& c)
-      : c_(c), source_(source), row_size_((c.targets + kLanes - 1) / kLanes * kLanes) {
+      : c_(c), source_(source), row_size_((c.targets + kRowsAtOnce - 1) / kRowsAtOnce * kRowsAtOnce) {
     bits_.resize(static_cast<size_t>(kRowsTogether * row_size_));
     if (c.norm == kNormHamming) pack_words(source, target);
     else pack_numbers(target);
@@ -53,8 +53,8 @@ class Distances {
   void pack_numbers(const void* target) {
     blocks_.assign(static_cast<size_t>(row_size_ * c_.numbers), 0.0f);
     for (int64_t m = 0; m < c_.targets; ++m) {
-      float* const to = blocks_.data() + m / kLanes * kLanes * c_.numbers + m % kLanes;
-      for (int64_t d = 0; d < c_.numbers; ++d) to[d * kLanes] = number(target, m * c_.numbers + d);
+      float* const to = blocks_.data() + m / kRowsAtOnce * kRowsAtOnce * c_.numbers + m % kRowsAtOnce;
+      for (int64_t d = 0; d < c_.numbers; ++d) to[d * kRowsAtOnce] = number(target, m * c_.numbers + d);
     }
   }
   void pack_words(const void* source, const void* target) {

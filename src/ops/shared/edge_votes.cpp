@@ -29,11 +29,11 @@ class SegmentSearch {
  public:
   using Segment = std::array<int32_t, 4>;
 
-  SegmentSearch(const uint8_t* edges, int64_t height, int64_t width, const LineGrid& grid, const SegmentRule& rule)
+  SegmentSearch(const uint8_t* edges, int64_t height, int64_t width, const LineGrid& grid, const VotedSegmentRule& rule)
       : height_(height), width_(width), rule_(rule), left_(edges, edges + height * width), state_(rule.seed) {
     grid.tables(cosines_, sines_, false);
     distances_ = grid.distances(height, width);
-    votes_.resize(cosines_.size() * static_cast<size_t>(distances_));
+    votes_.resize(cosines_.size() * stride());
     places_.resize(cosines_.size());
     for (int64_t i = 0; i < height * width; ++i)
       if (edges[i]) waiting_.push_back(i);
@@ -50,6 +50,9 @@ class SegmentSearch {
   }
 
  private:
+  // From the votes of one angle to those of the next: a line of the cache more than a multiple of 4096 bytes, so that
+  // angles share no place in it.
+  size_t stride() const { return (static_cast<size_t>(distances_) + 1023) / 1024 * 1024 + 16; }
   struct Walk {
     int64_t x, y, dx, dy;
     bool across;  // x moves by whole pixels
@@ -73,15 +76,14 @@ class SegmentSearch {
     find_places(pixel);
     int best = -1, most = rule_.threshold - 1;
     for (size_t n = 0; n < places_.size(); ++n) {
-      const int votes = ++votes_[n * static_cast<size_t>(distances_) + static_cast<size_t>(places_[n])];
+      const int votes = ++votes_[n * stride() + static_cast<size_t>(places_[n])];
       if (votes > most) most = votes, best = static_cast<int>(n);
     }
     return best;
   }
   void withdraw(int64_t pixel) {
     find_places(pixel);
-    for (size_t n = 0; n < places_.size(); ++n)
-      --votes_[n * static_cast<size_t>(distances_) + static_cast<size_t>(places_[n])];
+    for (size_t n = 0; n < places_.size(); ++n) --votes_[n * stride() + static_cast<size_t>(places_[n])];
   }
   Walk walk_from(int64_t pixel, int angle, bool back) const {
     const auto a = static_cast<double>(-sines_[static_cast<size_t>(angle)]);
@@ -124,7 +126,7 @@ class SegmentSearch {
   }
 
   const int64_t height_, width_;
-  const SegmentRule rule_;
+  const VotedSegmentRule rule_;
   std::vector<uint8_t> left_;  // pixels that belong to no segment yet
   uint64_t state_;
   std::vector<float> cosines_, sines_;
@@ -182,7 +184,7 @@ std::vector<VotedLine> vote_for_lines(const uint8_t* edges, int64_t height, int6
 }
 
 std::vector<std::array<int32_t, 4>> vote_for_segments(const uint8_t* edges, int64_t height, int64_t width,
-                                                      const LineGrid& grid, const SegmentRule& rule) {
+                                                      const LineGrid& grid, const VotedSegmentRule& rule) {
   return SegmentSearch(edges, height, width, grid, rule).run();
 }
 

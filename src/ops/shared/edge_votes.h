@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines for which the pixels of edges vote: rho = x cos(theta) + y sin(theta) (R. Duda and P. Hart, 1972).
+// Lines for which the pixels of edges vote: rho = x cos(theta) + y sin(theta) (R. Duda et al., 1972).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -24,7 +24,7 @@ struct VotedLine {
 std::vector<VotedLine> vote_for_lines(const uint8_t* edges, int64_t height, int64_t width, const LineGrid& grid,
                                       int threshold);
 
-struct SegmentRule {
+struct VotedSegmentRule {
   int threshold;
   int least_length, most_gap;
   int64_t most_segments;
@@ -33,6 +33,6 @@ struct SegmentRule {
 // Ends of segments, x and y, by pixels that vote in random order until a line has enough votes (J. Matas, C. Galambos
 // and J. Kittler, "Robust detection of lines using the progressive probabilistic Hough transform", 2000).
 std::vector<std::array<int32_t, 4>> vote_for_segments(const uint8_t* edges, int64_t height, int64_t width,
-                                                      const LineGrid& grid, const SegmentRule& rule);
+                                                      const LineGrid& grid, const VotedSegmentRule& rule);
 
 }  // namespace penstock

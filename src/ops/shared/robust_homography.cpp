@@ -43,7 +43,7 @@ bool fit_four(const std::vector<PlanePoint>& source, const std::vector<PlanePoin
   return std::all_of(h.begin(), h.end(), [](double v) { return std::isfinite(v); });
 }
 
-std::vector<PlanePoint> chosen(const std::vector<PlanePoint>& points, std::span<const size_t> numbers) {
+std::vector<PlanePoint> points_at(const std::vector<PlanePoint>& points, std::span<const size_t> numbers) {
   std::vector<PlanePoint> some;
   for (const size_t k : numbers) some.push_back(points[k]);
   return some;
@@ -74,7 +74,7 @@ class Search {
     }
     return found_;
   }
-  // Of a perspective: 1 for each pair that is near.
+  // 1 for each pair that is near, as a perspective maps it.
   std::vector<uint8_t> inliers(const Perspective& h) {
     measure(h);
     return inliers_of(apart_);
@@ -148,7 +148,7 @@ bool fit_pairs(const std::vector<PlanePoint>& source, const std::vector<PlanePoi
   std::vector<size_t> kept;
   for (size_t k = 0; k < counts.size(); ++k)
     if (counts[k]) kept.push_back(k);
-  return kept.size() >= 4 && fit_perspective(chosen(source, kept), chosen(target, kept), out, steps);
+  return kept.size() >= 4 && fit_perspective(points_at(source, kept), points_at(target, kept), out, steps);
 }
 
 }  // namespace
@@ -159,14 +159,15 @@ bool fit_robust_perspective(const std::vector<PlanePoint>& source, const std::ve
   if (!search.run()) return false;
   inlier = search.inliers();
   // A choice of four has their errors: the pairs near it give a better perspective, which is near more of them.
-  constexpr int kRounds = 4, kFewSteps = 2, kSteps = 10;
+  constexpr int kRounds = 5, kSteps = 10;
   for (int round = 0; round < kRounds; ++round) {
-    if (!fit_pairs(source, target, inlier, kFewSteps, out)) return false;
+    if (!fit_pairs(source, target, inlier, kSteps, out)) return false;
     const std::vector<uint8_t> more = search.inliers(out);
-    if (std::count(more.begin(), more.end(), 1) <= std::count(inlier.begin(), inlier.end(), 1)) break;
+    if (round + 1 == kRounds || std::count(more.begin(), more.end(), 1) <= std::count(inlier.begin(), inlier.end(), 1))
+      break;
     inlier = more;
   }
-  return fit_pairs(source, target, inlier, kSteps, out);
+  return true;
 }
 
 }  // namespace penstock

@@ -29,13 +29,13 @@ std::vector<float> gaussian_half(double sigma) {
   return half;
 }
 
-int64_t mirrored_at(int64_t at, int64_t n) {
+int64_t mirrored_row(int64_t at, int64_t n) {
   if (n == 1) return 0;
   const int64_t period = 2 * (n - 1), r = (at % period + period) % period;
   return r < n ? r : period - r;
 }
 
-FloatPlane blurred(const FloatPlane& in, double sigma, FloatPlane* difference) {
+FloatPlane smoothed(const FloatPlane& in, double sigma, FloatPlane* difference) {
   const std::vector<float> taps = gaussian_half(sigma);
   const int radius = static_cast<int>(taps.size()) - 1;
   const Target target = best_target();
@@ -46,12 +46,12 @@ FloatPlane blurred(const FloatPlane& in, double sigma, FloatPlane* difference) {
   std::vector<const float*> rows(static_cast<size_t>(2 * radius + 1));
   for (int64_t y = 0; y < in.height; ++y) {
     for (int k = -radius; k <= radius; ++k)
-      rows[static_cast<size_t>(k + radius)] = in.row(mirrored_at(y + k, in.height));
+      rows[static_cast<size_t>(k + radius)] = in.row(mirrored_row(y + k, in.height));
     PENSTOCK_FOR_TARGET(target, scale_space_loops,
                         blur_down(rows.data() + radius, taps.data(), radius, in.width, middle));
     for (int k = 1; k <= radius; ++k) {
-      middle[-k] = middle[mirrored_at(-k, in.width)];
-      middle[in.width - 1 + k] = middle[mirrored_at(in.width - 1 + k, in.width)];
+      middle[-k] = middle[mirrored_row(-k, in.width)];
+      middle[in.width - 1 + k] = middle[mirrored_row(in.width - 1 + k, in.width)];
     }
     PENSTOCK_FOR_TARGET(target, scale_space_loops, blur_across(middle, taps.data(), radius, in.width, out.row(y)));
     if (difference)
@@ -60,13 +60,13 @@ FloatPlane blurred(const FloatPlane& in, double sigma, FloatPlane* difference) {
   return out;
 }
 
-FloatPlane plane_of(const uint8_t* gray, int64_t height, int64_t width) {
+FloatPlane floats_of_bytes(const uint8_t* gray, int64_t height, int64_t width) {
   FloatPlane out(height, width);
   for (int64_t i = 0; i < height * width; ++i) out.values[static_cast<size_t>(i)] = gray[i];
   return out;
 }
 // Twice the size: a pixel is 3/4 of the nearest one and 1/4 of the next one, along both axes.
-FloatPlane expanded(const FloatPlane& in) {
+FloatPlane twice_as_large(const FloatPlane& in) {
   FloatPlane out(2 * in.height, 2 * in.width);
   std::vector<float> mixed(static_cast<size_t>(in.width));
   for (int64_t y = 0; y < out.height; ++y) {
@@ -94,10 +94,10 @@ FloatPlane half_size(const FloatPlane& in) {
 std::vector<Octave> scale_space(const uint8_t* gray, int64_t height, int64_t width, const SiftRule& rule) {
   std::vector<Octave> octaves;
   if (height == 0 || width == 0) return octaves;
-  FloatPlane base = plane_of(gray, height, width);
-  if (rule.expanded) base = expanded(base);
+  FloatPlane base = floats_of_bytes(gray, height, width);
+  if (rule.expanded) base = twice_as_large(base);
   const double known = rule.expanded ? 1.0 : 0.5;  // the deviation that the image is supposed to have
-  base = blurred(base, std::sqrt(std::max(rule.sigma * rule.sigma - known * known, 0.01)), nullptr);
+  base = smoothed(base, std::sqrt(std::max(rule.sigma * rule.sigma - known * known, 0.01)), nullptr);
   const double steps = std::log2(static_cast<double>(std::min(base.height, base.width))) - 2;
   const int count = static_cast<int>(std::nearbyint(steps)) + (rule.expanded ? 1 : 0);
   const double factor = std::exp2(1.0 / rule.layers);
@@ -108,7 +108,7 @@ std::vector<Octave> scale_space(const uint8_t* gray, int64_t height, int64_t wid
     for (int k = 1; k < rule.layers + 3; ++k) {
       const double before = rule.sigma * std::pow(factor, k - 1), after = before * factor;
       FloatPlane difference;
-      octave.smooth.push_back(blurred(octave.smooth.back(), std::sqrt(after * after - before * before), &difference));
+      octave.smooth.push_back(smoothed(octave.smooth.back(), std::sqrt(after * after - before * before), &difference));
       octave.differences.push_back(std::move(difference));
     }
     base = half_size(octave.smooth[static_cast<size_t>(rule.layers)]);

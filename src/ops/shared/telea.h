@@ -37,6 +37,7 @@ struct TeleaRule {
         }
       };
       static constexpr int32_t kNever = 2147483647;
+      static constexpr int kTogether = 4;  // channels that share their weights
 
       struct Place {
         int64_t y, x;
@@ -141,9 +142,10 @@ struct TeleaRule {
         const int64_t own = p.y * c.width + p.x;
         const float gx = slope(m, m.distance, 1, 1, p, 1, c, round);
         const float gy = slope(m, m.distance, c.width, 1, p, 0, c, round);
-        for (int64_t k = 0; k < c.channels; ++k) {
+        for (int64_t first = 0; first < c.channels; first += kTogether) {
+          const int64_t count = c.channels - first < kTogether ? c.channels - first : kTogether;
           float whole = 0;
-          float value = 0;
+          float values[kTogether] = {};
           for (int64_t dy = -c.radius; dy <= c.radius; ++dy) {
             for (int64_t dx = -c.radius; dx <= c.radius; ++dx) {
               const float near = weights[(dy + c.radius) * (2 * c.radius + 1) + dx + c.radius];
@@ -155,17 +157,19 @@ struct TeleaRule {
               float along = x * gx + y * gy;
               if (abs(along) <= 0.01f) along = 1e-6f;
               const float w = abs(near * (1 / (1 + abs(m.distance[at] - m.distance[own]))) * along);
-              const float* const from = image + k;
-              float there = from[at * c.channels];
-              if (c.slopes) {
-                there += slope(m, from, c.channels, c.channels, q, 1, c, round) * x;
-                there += slope(m, from, c.width * c.channels, c.channels, q, 0, c, round) * y;
-              }
-              value += w * there;
               whole += w;
+              for (int64_t k = 0; k < count; ++k) {
+                const float* const from = image + first + k;
+                float there = from[at * c.channels];
+                if (c.slopes) {
+                  there += slope(m, from, c.channels, c.channels, q, 1, c, round) * x;
+                  there += slope(m, from, c.width * c.channels, c.channels, q, 0, c, round) * y;
+                }
+                values[k] += w * there;
+              }
             }
           }
-          image[own * c.channels + k] = value / whole;
+          for (int64_t k = 0; k < count; ++k) image[own * c.channels + first + k] = values[k] / whole;
         }
       }
 
