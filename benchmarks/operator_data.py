@@ -18,6 +18,7 @@ LAYOUTS = {
     "yuyv": "HWC",
     "rgba": "HWC",
     "mask": "HWC",
+    "regions": "HWC",
     "chosen": "HWC",
     "frames": "FHWC",
     "spectrum": "ft",
@@ -96,6 +97,11 @@ def one(kind, dtype, shapes, random, ragged):
         "scores": lambda: random.random(1000).astype(np.float32),
         "box_labels": lambda: random.integers(1, 80, many(64)).astype(np.int32),
         "classes": lambda: random.integers(0, 80, many(4096)).astype(np.int32),
+        "descriptors": lambda: random.integers(0, 256, (many(1000), 128)).astype(np.float32),
+        "bits": lambda: random.integers(0, 256, (many(1000), 32), np.uint8),
+        "moved_points": lambda: moved_points(random, many(4096)),
+        "holes": lambda: np.uint8(blobs(random, height, width) % 8 == 1),
+        "regions": lambda: np.uint8(blobs(random, height, width) != 0) * np.uint8(255),
         "points": lambda: random.uniform(0, 512, (many(4096), 2)).astype(np.float32),
         "matrix": lambda: random.uniform(-1, 1, (2, 3)).astype(np.float32),
         "value": lambda: np.float32(random.uniform(1, 2)),
@@ -110,6 +116,13 @@ def one(kind, dtype, shapes, random, ragged):
         "map_y": lambda: waves(height, width)[1],
     }
     return makers[kind]()
+
+
+def moved_points(random, count):
+    """The points of a generator of its own, which "points" draws too, doubled; every fifth is wrong."""
+    moved = random.uniform(0, 512, (count, 2)) * 2
+    moved[::5] = random.uniform(0, 1024, moved[::5].shape)
+    return moved.astype(np.float32)
 
 
 def sound(random, length):

@@ -499,6 +499,15 @@ def drawings():
     peer("box_blur_regions", drawn(blurred), "of the box alone")
     peer("label", lambda m: cv2.connectedComponents((m != 0).astype(np.uint8))[1])
     peer("min_area_rect", cv2.minAreaRect)
+    peer("find_homography ransac", lambda a, b: cv2.findHomography(a, b, cv2.RANSAC, 3.0)[0])
+    peer("inpaint", lambda x, m: cv2.inpaint(x, m, 3, cv2.INPAINT_TELEA), "pixel by pixel, by their distance")
+    peer("sift", lambda x: cv2.SIFT_create().detectAndCompute(x, None)[1])
+    peer("find_contours", lambda m: cv2.findContours(m, cv2.RETR_TREE, cv2.CHAIN_APPROX_SIMPLE)[0])
+    turn = np.pi / 180
+    peer("hough_lines", lambda m: cv2.HoughLines(cv2.Canny(m, 100, 200), 1, turn, 100))
+    peer("hough_lines_p", lambda m: cv2.HoughLinesP(cv2.Canny(m, 100, 200), 1, turn, 50, minLineLength=20))
+    peer("match", lambda a, b: cv2.BFMatcher(cv2.NORM_L2).match(a, b))
+    peer("match hamming", lambda a, b: cv2.BFMatcher(cv2.NORM_HAMMING, crossCheck=True).match(a, b))
     peer("find_homography", lambda a, b: cv2.findHomography(a, b, 0)[0])
 
 

@@ -394,6 +394,15 @@ def annotations():
     row("nms", "many_boxes scores", REAL, lambda f, x, s: f.fn.nms(x, s, iou_threshold=0.5))
     row("min_area_rect", "points", REAL, lambda f, x: f.fn.min_area_rect(x))
     row("find_homography", "points points'", REAL, lambda f, a, b: f.fn.find_homography(a, b))
+    robust = {"method": "ransac", "threshold": 3.0}
+    row("find_homography ransac", "points moved_points", REAL, lambda f, a, b: f.fn.find_homography(a, b, **robust))
+    row("inpaint", "image holes", BYTES, lambda f, x, m: f.fn.inpaint(x, m))
+    row("sift", "gray", BYTES, lambda f, x: f.fn.sift(x)[1])
+    row("find_contours", "regions", BYTES, lambda f, m: f.fn.find_contours(m)[0])
+    row("hough_lines", "regions", BYTES, lambda f, m: f.fn.hough_lines(f.fn.canny(m), threshold=100)[0])
+    row("hough_lines_p", "regions", BYTES, lambda f, m: f.fn.hough_lines_p(f.fn.canny(m), threshold=50, min_length=20))
+    row("match", "descriptors descriptors'", REAL, lambda f, a, b: f.fn.match(a, b))
+    row("match hamming", "bits bits'", BYTES, lambda f, a, b: f.fn.match(a, b, norm="hamming", cross_check=True))
     row("coord_flip", "points", REAL, lambda f, x: f.fn.coord_flip(x, center_x=256.0))
     row("coord_transform", "points", REAL, lambda f, x: f.fn.coord_transform(x, MT=[1, 0.2, 3, -0.2, 1, 5]))
     crops = {"aspect_ratio": [0.5, 2.0], "thresholds": [0.1, 0.5], "scaling": [0.3, 1.0], "bbox_layout": "xyXY"}

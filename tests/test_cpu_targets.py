@@ -39,7 +39,23 @@ def digest():
     for dtype in ("uint8", "int8", "uint16", "int32", "float16"):
         found.update(np.ascontiguousarray(fn.cast(x, dtype=dtype)).tobytes())
         found.update(np.ascontiguousarray(fn.crop_mirror_normalize(x, dtype=dtype, output_layout="HWC")).tobytes())
+    for y in found_things(random):
+        found.update(np.ascontiguousarray(y).tobytes())
     return found.hexdigest()
+
+
+def found_things(random):
+    """Keypoints, matches, edges and lines of a soft image."""
+    noise = penstock.tensor(random.random((90, 110, 1)).astype(np.float32), layout="HWC")
+    soft = fn.gaussian_blur(noise, sigma=2.0).numpy()
+    image = np.uint8((soft - soft.min()) / np.ptp(soft) * 255)
+    points, descriptors = fn.sift(image)
+    assert len(points) > 20
+    edges = fn.canny(image)
+    yield from (points, descriptors, edges, *fn.hough_lines(edges, threshold=20), fn.hough_lines_p(edges, threshold=10))
+    for given in ({}, {"norm": "l1", "count": 3}, {"norm": "hamming", "cross_check": True}):
+        yield from fn.match(descriptors, np.array(descriptors)[::-2], **given)
+    yield from fn.match(points, np.array(points)[::3], count=2)
 
 
 def test_targets_give_the_same_bytes():

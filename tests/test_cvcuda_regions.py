@@ -128,6 +128,75 @@ def test_points_have_opencvs_rectangle_and_perspective():
         assert np.isnan(none.cpu()).all()
 
 
+def blobs(height=90, width=110, seed=1):
+    noise = np.random.default_rng(seed).normal(size=(height, width)).astype(np.float32)
+    image = cv2.GaussianBlur(noise, (0, 0), 2) / 0.15 + cv2.GaussianBlur(noise, (0, 0), 6) / 0.05
+    return np.uint8(np.clip(image * 40 + 128, 0, 255))
+
+
+def test_features_are_opencvs():
+    array = np.stack([blobs(seed=1), blobs(seed=2)])[..., None]
+    made = called(lambda: cvcuda.sift(tensor(array), 40, contrast_threshold=0.04), "sift")
+    if made is None:
+        return
+    coordinates, metadata, descriptors, counts = (m.cpu() for m in made)
+    assert (coordinates.shape, metadata.shape, descriptors.shape, counts.shape) == (
+        (2, 40, 4),
+        (2, 40, 3),
+        (2, 40, 128),
+        (2, 1),
+    )
+    for k, image in enumerate(array):
+        points = cv2.SIFT_create(40).detect(image)
+        n = counts[k, 0]
+        assert abs(n - len(points)) <= 1 and not coordinates[k, n:].any() and not descriptors[k, n:].any()
+        apart = np.abs(coordinates[k, None, :n, :2] - np.float32([p.pt for p in points])[:, None]).max(2)
+        assert (apart.min(1) < 0.5).mean() > 0.9
+    into = [cvcuda.Tensor(m.shape, m.dtype, m.layout) for m in made]
+    assert cvcuda.sift_into(*into, tensor(array), contrast_threshold=0.04) is not None
+    for a, b in zip(into, made):
+        np.testing.assert_array_equal(a.cpu(), b.cpu())
+
+
+@pytest.mark.parametrize("dtype, norm", [(np.uint8, None), (np.uint32, "L1"), (np.float32, "L2"), (np.uint8, "L2")])
+def test_matches_are_opencvs(dtype, norm):
+    sets = [RNG.integers(0, 90, (2, n, 16)).astype(dtype) for n in (12, 9)]
+    given = {} if norm is None else {"norm_type": cvcuda.Norm[norm]}
+    counts = tensor(np.int32([12, 5]), "N")
+    call = lambda **more: cvcuda.match(*(tensor(s, "NMD") for s in sets), counts, **given, **more)  # noqa: E731
+    made = called(lambda: call(num_matches=True, distances=True, matches_per_point=2), "match")
+    if made is None:
+        return
+    matches, numbers, distances = (m.cpu() for m in made)
+    assert matches.shape == (2, 24, 2) and numbers.tolist() == [24, 10] and distances.shape == (2, 24)
+    kind = cv2.NORM_HAMMING if norm is None else getattr(cv2, f"NORM_{norm}")
+    for k, n in enumerate((12, 5)):
+        a, b = (s[k].astype(np.float32 if dtype == np.uint32 else dtype) for s in sets)
+        want = [m for row in cv2.BFMatcher(kind).knnMatch(a[:n], b, 2) for m in row]
+        np.testing.assert_allclose(distances[k, : 2 * n], [m.distance for m in want], rtol=1e-5)
+        assert not matches[k, 2 * n :].any()
+    alone, no_numbers, no_distances = call()
+    assert alone.shape == (2, 12, 2) and no_numbers is None and no_distances is None
+    crossed, numbers, _ = call(cross_check=True)
+    assert (numbers.cpu() <= [9, 5]).all() and (numbers.cpu() > 0).all()
+    into = cvcuda.Tensor((2, 12, 2), np.int32, "NMC")
+    cvcuda.match_into(into, None, None, *(tensor(s, "NMD") for s in sets), counts, cross_check=True, **given)
+    np.testing.assert_array_equal(into.cpu(), crossed.cpu())
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float32])
+def test_holes_are_filled(dtype):
+    array, mask = np.full((2, 20, 30, 1), 77, dtype), np.zeros((2, 20, 30, 1), np.uint8)
+    mask[:, 5:9, 4:20] = 255
+    damaged = np.where(mask > 0, 0, array).astype(dtype)
+    made = called(lambda: cvcuda.inpaint(tensor(damaged), tensor(mask), 3.0), "inpaint")
+    if made is not None:
+        np.testing.assert_allclose(made.cpu(), array, rtol=1e-5)
+        into = tensor(np.zeros_like(array))
+        cvcuda.inpaint_into(into, tensor(damaged), tensor(mask), 3.0)
+        np.testing.assert_array_equal(into.cpu(), made.cpu())
+
+
 @pytest.mark.parametrize("flag, place", [(Threshold.OTSU, cv2.THRESH_OTSU), (Threshold.TRIANGLE, cv2.THRESH_TRIANGLE)])
 def test_levels_are_found_as_opencv_finds_them(flag, place):
     array, zero, most = picture(), tensor(np.zeros(2), "N"), tensor(np.full(2, 200.0), "N")

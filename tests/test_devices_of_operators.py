@@ -31,14 +31,17 @@ def test_few_run_on_the_cpu_alone():
     alone = {name for name in COMPUTING if SCHEMAS[name]["host_only"]}
     assert alone == {
         "audio_codec",
-        "canny",
         "decoders.audio",
         "decoders.numpy",
         "dump_image",
         "encoders.jpeg",
         "encoders.png",
         "encoders.webp",
+        "find_contours",
+        "hough_lines",
+        "hough_lines_p",
         "io.file.read",
         "peek_image_shape",
         "peek_video",
+        "sift",
     }

@@ -71,6 +71,51 @@ def test_perspectives_are_opencvs(seed):
     assert ((moved(got) - target) ** 2).sum() <= ((moved(want) - target) ** 2).sum() * (1 + 1e-4) + 1e-4
 
 
+def with_wrong_pairs(seed, n, wrong):
+    rng = np.random.default_rng(seed)
+    source = F(rng.uniform(0, 500, (n, 2)))
+    far = np.concatenate([source, np.ones((n, 1))], 1) @ np.array([[1.1, 0.2, 30], [-0.1, 0.9, 12], [2e-4, -3e-4, 1]]).T
+    target = F(far[:, :2] / far[:, 2:] + rng.normal(size=(n, 2)) * 0.5)
+    bad = rng.permutation(n) < wrong * n
+    target[bad] = F(rng.uniform(0, 500, (bad.sum(), 2)))
+    return source, target, bad
+
+
+@pytest.mark.parametrize("method, theirs", [("ransac", cv2.RANSAC), ("lmeds", cv2.LMEDS)])
+@pytest.mark.parametrize("n, wrong", [(15, 0.2), (60, 0.0), (200, 0.4), (2000, 0.3)])
+def test_wrong_pairs_do_not_count(method, theirs, n, wrong):
+    for seed in range(3):
+        source, target, bad = with_wrong_pairs(seed, n, wrong)
+        got, inlier = fn.find_homography(source, target, method=method, threshold=3.0, return_inliers=True)
+        want, mask = cv2.findHomography(source, target, theirs, 3.0)
+        inlier = np.array(inlier)
+        wrong_marks = [(np.ravel(m) == bad).mean() for m in (inlier, mask)]
+        assert inlier.dtype == np.uint8 and wrong_marks[0] <= wrong_marks[1] + (0.05 if n > 50 else 0.15)
+        moved = lambda m: cv2.perspectiveTransform(source[None], np.float64(m))[0]  # noqa: E731
+        assert np.abs(moved(got) - moved(want))[~bad].max() < (3 if n > 50 else 10)
+        errors = [np.sqrt(((moved(m) - target)[~bad] ** 2).sum(1)).mean() for m in (got, want)]
+        assert errors[0] < errors[1] * (1.2 if n > 50 else 2) + 0.05
+
+
+def test_choices_are_the_same_in_every_call():
+    source, target, _ = with_wrong_pairs(1, 80, 0.4)
+    call = lambda **more: np.array(fn.find_homography(source, target, method="ransac", **more)).tobytes()  # noqa: E731
+    assert call() == call() and call(choice_seed=3) == call(choice_seed=3)
+    batch = fn.find_homography([source] * 3, [target] * 3, method="ransac")
+    assert {m.numpy().tobytes() for m in batch} == {call()}
+
+
+def test_four_pairs_and_what_fits_none():
+    square = F([[0, 0], [9, 0], [9, 9], [0, 9]])
+    got, inlier = fn.find_homography(square, square * 2 + 1, method="ransac", return_inliers=True)
+    assert np.abs(np.array(got) - [[2, 0, 1], [0, 2, 1], [0, 0, 1]]).max() < 1e-5 and inlier.tolist() == [1] * 4
+    line = F([[k, k] for k in range(9)])
+    with pytest.raises(ValueError, match="no choice of four fits others"):
+        fn.find_homography(line, line, method="ransac")
+    with pytest.raises(ValueError, match="method must be least_squares, ransac or lmeds, got 'magic'"):
+        fn.find_homography(square, square, method="magic")
+
+
 def test_a_found_perspective_warps():
     image = np.random.default_rng(0).integers(0, 256, (40, 60, 3), np.uint8)
     source = F([[0, 0], [60, 0], [60, 40], [0, 40]])

@@ -632,8 +632,6 @@ struct CannyArguments {
 // an edge; it is one where it is more than `high`, or is connected with such a place. Of several channels, the one
 // with the largest gradient counts for a pixel. Layouts: HW, HWC, each also with a leading F; the result has one
 // channel. Types: uint8.
-//
-// Runs on the CPU alone: an edge is followed from pixel to pixel.
 inline Batch canny(const Batch& input, const CannyArguments& arguments = {}, const CallOptions& options = {}) {
   return call("canny", {input}, arguments.list(), options)[0];
 }
@@ -2561,10 +2559,59 @@ inline Batch fade(const Batch& input, const FadeArguments& arguments = {}, const
   return call("fade", {input}, arguments.list(), options)[0];
 }
 
-struct FindHomographyArguments {
+struct FindContoursArguments {
+  // "external": only contours that are in no other. "list": all, without parents. "ccomp": regions, whose children are
+  // their holes; a region in a hole has no parent. "tree": a hole is a child of its region, a region in a hole is a
+  // child of the hole. Default: "tree".
+  Optional<std::string> mode{};
+  // "simple": of straight lines the ends alone, across, down or diagonal. "none": all points. Default: "simple".
+  Optional<std::string> approximation{};
 
   Arguments list() const {
     Arguments collected;
+    mode.add_to(collected, "mode");
+    approximation.add_to(collected, "approximation");
+    return collected;
+  }
+};
+// Finds the contours of the regions of a mask and of their holes.
+//
+// Input: a mask of one channel, uint8 or bool, layouts HW, HWC and CHW; pixels that are not 0, and touch along a side
+// or diagonally, are a region. Outputs, int32: the points of all contours, (P, 2), x and y; where each contour begins
+// among them, and where the last one ends, (K + 1); and (K, 4) for each contour the number of the next one and of the
+// one before with the same parent, of its first child and of its parent, -1 where there is none. The contours are
+// those of cv2.findContours, in the order of their first pixels, row by row.
+//
+// Runs on the CPU alone: a border is followed from pixel to pixel.
+inline std::array<Batch, 3> find_contours(const Batch& mask,
+                                          const FindContoursArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("find_contours", {mask}, arguments.list(), options);
+  return {r[0], r[1], r[2]};
+}
+
+struct FindHomographyArguments {
+  // "least_squares": all pairs count. "ransac": the choice with the most pairs within `threshold`. "lmeds": the one
+  // with the least median of squared distances, for less than half of wrong pairs. Default: "least_squares".
+  Optional<std::string> method{};
+  // With ransac: how far from its target a pair that counts may be. Default: 3.
+  Optional<double> threshold{};
+  // How probable it shall be that a choice has no wrong pair. Default: 0.995000005.
+  Optional<double> confidence{};
+  // The most choices. Default: 2000.
+  Optional<int64_t> max_iterations{};
+  // The seed of the choices, the same for all samples. Default: 0.
+  Optional<int64_t> choice_seed{};
+  // Return which pairs count too. Default: false.
+  Optional<bool> return_inliers{};
+
+  Arguments list() const {
+    Arguments collected;
+    method.add_to(collected, "method");
+    threshold.add_to(collected, "threshold");
+    confidence.add_to(collected, "confidence");
+    max_iterations.add_to(collected, "max_iterations");
+    choice_seed.add_to(collected, "choice_seed");
+    return_inliers.add_to(collected, "return_inliers");
     return collected;
   }
 };
@@ -2572,7 +2619,9 @@ struct FindHomographyArguments {
 //
 // Inputs: float32 points, (N, 2), x and y, of a source and of a target; at least 4, of which no 3 of 4 are on a line.
 // Output: a float32 matrix (3, 3) whose last number is 1, with the least sum of squared distances from the target, as
-// cv2.findHomography with method 0 finds it: points that belong to nothing else must be left out before.
+// cv2.findHomography with method 0 finds it. With method="ransac" or "lmeds" some points may belong to nothing: of
+// many random choices of four pairs the best one says which these are, and the matrix is that of the others. Choices
+// depend on choice_seed alone. With return_inliers a second output is 1 for each pair that counts, (N) uint8.
 //
 // The host reads source and target: on a GPU the results are written there, and values of source and target that are
 // on it come back first, once for a batch.
@@ -2947,6 +2996,85 @@ inline Batch histogram(const Batch& input, const HistogramArguments& arguments =
   return call("histogram", {input}, arguments.list(), options)[0];
 }
 
+struct HoughLinesArguments {
+  // The step of distances from the origin, in pixels. Default: 1.
+  Optional<double> rho{};
+  // The step of angles, in degrees. Default: 1.
+  Optional<double> theta{};
+  // Lines have more votes than this. Default: 100.
+  Optional<int64_t> threshold{};
+  // The least angle, in degrees. Default: 0.
+  Optional<double> min_theta{};
+  // The greatest angle, in degrees. Default: 180.
+  Optional<double> max_theta{};
+  // Keep so many lines, those with the most votes; 0: all. Default: 0.
+  Optional<int64_t> max_lines{};
+
+  Arguments list() const {
+    Arguments collected;
+    rho.add_to(collected, "rho");
+    theta.add_to(collected, "theta");
+    threshold.add_to(collected, "threshold");
+    min_theta.add_to(collected, "min_theta");
+    max_theta.add_to(collected, "max_theta");
+    max_lines.add_to(collected, "max_lines");
+    return collected;
+  }
+};
+// Finds lines in an image of edges by the Hough transform.
+//
+// Input: an image of one channel, uint8 or bool, layouts HW, HWC and CHW, that is not 0 on edges, as canny gives it.
+// Outputs: lines, (K, 2) float32, the distance from the origin in pixels and the angle in radians, so that rho = x
+// cos(theta) + y sin(theta); and how many pixels voted for each, (K) int32, from the most on. They are those of
+// cv2.HoughLines.
+//
+// Runs on the CPU alone: pixels vote for places anywhere.
+inline std::array<Batch, 2> hough_lines(const Batch& edges,
+                                        const HoughLinesArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("hough_lines", {edges}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+
+struct HoughLinesPArguments {
+  // The step of distances from the origin, in pixels. Default: 1.
+  Optional<double> rho{};
+  // The step of angles, in degrees. Default: 1.
+  Optional<double> theta{};
+  // A line is followed when it has so many votes. Default: 100.
+  Optional<int64_t> threshold{};
+  // The least extent of a segment along x or y, in pixels. Default: 0.
+  Optional<int64_t> min_length{};
+  // How many pixels in a row may be missing within a segment. Default: 0.
+  Optional<int64_t> max_gap{};
+  // Stop at so many segments; 0: find all. Default: 0.
+  Optional<int64_t> max_segments{};
+  // The seed of the order, the same for all samples. Default: -1.
+  Optional<int64_t> choice_seed{};
+
+  Arguments list() const {
+    Arguments collected;
+    rho.add_to(collected, "rho");
+    theta.add_to(collected, "theta");
+    threshold.add_to(collected, "threshold");
+    min_length.add_to(collected, "min_length");
+    max_gap.add_to(collected, "max_gap");
+    max_segments.add_to(collected, "max_segments");
+    choice_seed.add_to(collected, "choice_seed");
+    return collected;
+  }
+};
+// Finds segments of lines in an image of edges by the probabilistic Hough transform.
+//
+// Input: an image of one channel, uint8 or bool, layouts HW, HWC and CHW, that is not 0 on edges, as canny gives it.
+// Output: the ends of segments, x, y, x and y, (K, 4) int32, in the order in which they are found. Pixels vote in an
+// order that depends on choice_seed alone; with -1 the segments are those of cv2.HoughLinesP.
+//
+// Runs on the CPU alone: each segment takes the votes of its pixels away from the next ones.
+inline Batch hough_lines_p(const Batch& edges,
+                           const HoughLinesPArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("hough_lines_p", {edges}, arguments.list(), options)[0];
+}
+
 struct HsvArguments {
   // Rotation of the hue, in degrees. Default: 0.
   PerSample<double> hue{};
@@ -3001,6 +3129,34 @@ struct HueArguments {
 // YIQ.
 inline Batch hue(const Batch& input, const HueArguments& arguments = {}, const CallOptions& options = {}) {
   return call("hue", {input}, arguments.list(), options)[0];
+}
+
+struct InpaintArguments {
+  // How far from a pixel the known ones are that fill it, in pixels. Default: 3.
+  Optional<int64_t> radius{};
+  // Known pixels count with what their slopes make of them at the place that is filled, as Telea proposes. Thin holes
+  // become about twice as exact; in wide ones, results may leave the range of the image. OpenCV does without. Default:
+  // false.
+  Optional<bool> slopes{};
+
+  Arguments list() const {
+    Arguments collected;
+    radius.add_to(collected, "radius");
+    slopes.add_to(collected, "slopes");
+    return collected;
+  }
+};
+// Fills holes of images from what is around them, by Telea's method.
+//
+// Inputs: an image, layout HW or HWC, uint8, int8, uint16, int16, float16 or float32; and a mask of its height and
+// width, uint8 or bool, (H, W) or (H, W, 1), that is not 0 in holes. Output: the image, where each pixel of a hole is
+// a mean of the known pixels within `radius`, weighed by their distance, by how far they are inside, and by the
+// direction toward the border; pixels outside holes keep their values. Pixels beside known ones are filled together,
+// round by round; OpenCV's INPAINT_TELEA fills them one by one, which gives other values in wide holes, as near to the
+// truth. Where nothing is known, the image stays.
+inline Batch inpaint(const Batch& image, const Batch& mask,
+                     const InpaintArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("inpaint", {image, mask}, arguments.list(), options)[0];
 }
 
 struct InverseSpectrogramArguments {
@@ -3390,6 +3546,36 @@ struct LoudnessArguments {
 // Computes in float64: an error of a result returns in all that follow.
 inline Batch loudness(const Batch& input, const LoudnessArguments& arguments = {}, const CallOptions& options = {}) {
   return call("loudness", {input}, arguments.list(), options)[0];
+}
+
+struct MatchArguments {
+  // "l2": the root of the sum of squared differences. "l1": the sum of their magnitudes. "hamming": the number of bits
+  // that differ. Default: "l2".
+  Optional<std::string> norm{};
+  // How many matches of each descriptor of the source. Default: 1.
+  Optional<int64_t> count{};
+  // Keep a match only if the source is the nearest one of its target too. It needs count=1. Default: false.
+  Optional<bool> cross_check{};
+
+  Arguments list() const {
+    Arguments collected;
+    norm.add_to(collected, "norm");
+    count.add_to(collected, "count");
+    cross_check.add_to(collected, "cross_check");
+    return collected;
+  }
+};
+// Finds for each descriptor of a source the nearest ones of a target, comparing all with all.
+//
+// Inputs: descriptors as rows, (N, D) and (M, D), of one type: uint8 and float32; for norm="hamming" uint8, uint16 and
+// uint32. Outputs: pairs of a row of the source and a row of the target, (K, 2) int32, in the order of the source and
+// then of distances; and their distances, (K) float32. Of equal distances the first row of the target counts. A
+// distance that is not a number counts as infinite. K is N times `count`, or M if that is less; with cross_check it is
+// what is left.
+inline std::array<Batch, 2> match(const Batch& source, const Batch& target,
+                                  const MatchArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("match", {source, target}, arguments.list(), options);
+  return {r[0], r[1]};
 }
 
 struct MedianBlurArguments {
@@ -6974,6 +7160,46 @@ struct ShuffleTilesArguments {
 inline Batch shuffle_tiles(const Batch& input,
                            const ShuffleTilesArguments& arguments = {}, const CallOptions& options = {}) {
   return call("shuffle_tiles", {input}, arguments.list(), options)[0];
+}
+
+struct SiftArguments {
+  // Keep so many keypoints, those of the largest responses; 0: all. Default: 0.
+  Optional<int64_t> max_features{};
+  // How many layers of an octave have keypoints. Default: 3.
+  Optional<int64_t> octave_layers{};
+  // Keypoints have at least this response, times octave_layers. Default: 0.0399999991.
+  Optional<double> contrast_threshold{};
+  // Keypoints whose curvatures differ by more than this factor are on an edge, and omitted. Default: 10.
+  Optional<double> edge_threshold{};
+  // The standard deviation of the Gaussian of an octave's first layer, in pixels. Default: 1.60000002.
+  Optional<double> sigma{};
+  // Begin with the image at twice its size, which finds about four times as many. Default: true.
+  Optional<bool> expand{};
+
+  Arguments list() const {
+    Arguments collected;
+    max_features.add_to(collected, "max_features");
+    octave_layers.add_to(collected, "octave_layers");
+    contrast_threshold.add_to(collected, "contrast_threshold");
+    edge_threshold.add_to(collected, "edge_threshold");
+    sigma.add_to(collected, "sigma");
+    expand.add_to(collected, "expand");
+    return collected;
+  }
+};
+// Finds keypoints of images and describes them, by Lowe's method (SIFT).
+//
+// Other images of the same things have about the same descriptors. Input: an image of one channel, uint8; layouts HW,
+// HWC and CHW. Outputs: keypoints, (K, 7) float32: x and y in pixels, the diameter of what they describe, the angle in
+// degrees, the response, the octave (from -1 with expand, else from 0) and the layer in it, in the order of x and then
+// of y; and descriptors, (K, 128) uint8, for fn.match. They are those of cv2.SIFT, except for rounding: a pixel's
+// center is a whole number, as there.
+//
+// Runs on the CPU alone: the steps of SIFT are written for vectors of the CPU.
+inline std::array<Batch, 2> sift(const Batch& input,
+                                 const SiftArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("sift", {input}, arguments.list(), options);
+  return {r[0], r[1]};
 }
 
 struct SliceArguments {

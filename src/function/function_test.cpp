@@ -30,10 +30,15 @@ TEST(Function, KnowsWhichOperatorsMixSamples) {
                                     "encoders.jpeg",
                                     "encoders.png",
                                     "encoders.webp",
+                                    "find_contours",
                                     "get_property",
+                                    "hough_lines",
+                                    "hough_lines_p",
                                     "random_bbox_crop",
                                     "label",
+                                    "match",
                                     "nms",
+                                    "sift",
                                     "ssd_random_crop",
                                     "transform_boxes"};
   for (const OpInfo* info : all_ops())

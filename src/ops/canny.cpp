@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/image_work.h"
+#include "ops/shared/byte_derivatives.h"
 #include "ops/shared/canny_edges.h"
+#include "ops/shared/canny_rules.h"
 
 namespace penstock {
 
@@ -32,7 +34,6 @@ struct Canny : WholeOperator {
              "is faster.")
         .reads_images()
         .keeps_positions()
-        .host_only("an edge is followed from pixel to pixel")
         .oracle("opencv");
   }
   void ready() override {
@@ -55,23 +56,45 @@ struct Canny : WholeOperator {
     out[0] = in[0];
     if (const int c = check_image(types[0]).find('C'); c >= 0) out[0][c] = 1;
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const ImageRule::Extents e = image_extents(in[0].shape, in[0].layout);
     if (out[0].volume() == 0) return;
     if (e.inner == 0) bad_argument("an image without channels has no edges");
-    const CannyRule rule{e.height,
-                         e.width,
-                         e.inner,
-                         window_size,
-                         bound(low[s.index], high[s.index], false),
-                         bound(low[s.index], high[s.index], true),
-                         squared_sizes};
+    const int32_t least = bound(low[s.index], high[s.index], false), most = bound(low[s.index], high[s.index], true);
+    if (!to.at_once())
+      return find_there(in[0], out[0], e, {e.height, e.width, e.inner, window_size, least, most, squared_sizes}, to);
     for (int64_t i = 0; i < e.outer; ++i)
       canny_edges(in[0].as<const uint8_t>() + i * e.height * e.width * e.inner,
-                  out[0].as<uint8_t>() + i * e.height * e.width, rule);
+                  out[0].as<uint8_t>() + i * e.height * e.width,
+                  {e.height, e.width, e.inner, window_size, least, most, squared_sizes});
   }
 
  private:
+  // What may be an edge and is connected is a region; it is one where an edge begins in it.
+  void find_there(const View& in, const View& out, const ImageRule::Extents& e, const CannyCoef& c,
+                  SampleWork& to) const {
+    const int64_t pixels = e.height * e.width;
+    if (pixels > INT32_MAX) bad_argument("an image of the shape {} is too large for a GPU", in.shape.text());
+    std::vector<int32_t> taps;
+    for (const int order : {0, 1}) {
+      const SobelTaps of = sobel_taps(window_size, order);
+      taps.insert(taps.end(), of.weights.begin(), of.weights.begin() + window_size);
+    }
+    std::vector<TeamCall> frames;
+    for (int64_t i = 0; i < e.outer; ++i)
+      frames.push_back(
+          {.in = {in.as<const uint8_t>() + i * pixels * e.inner},
+           .out = {to.scratch(static_cast<size_t>(pixels) * 3 * sizeof(int32_t)), out.as<uint8_t>() + i * pixels},
+           .units = pixels,
+           .header = "families/team/kernels/edges.h",
+           .table = team_table(std::span<const int32_t>(taps))});
+    const auto each = [&]<class Rule>(Rule) {
+      for (const TeamCall& frame : frames) run_team<Rule>(frame, c, to);
+      to.then();
+    };
+    each(CannyGradients{}), each(CannyMarks{}), each(CannyUnions{}), each(CannyRoots{}), each(CannyResult{});
+  }
   // The larger bound or the other one, as gradients are compared with it.
   int32_t bound(double a, double b, bool larger) const {
     double v = larger ? std::max(a, b) : std::min(a, b);

@@ -35,6 +35,12 @@ SCORES = [np.float32(np.random.default_rng(n).integers(-3, 40, len(b)) / 40) for
 CLASSES = [np.random.default_rng(n).random((len(b), 3)).astype(np.float32) for n, b in enumerate(MANY)]
 NAMES = [np.int64(np.arange(len(b)) % 3) for b in MANY]
 
+ROWS = [np.random.default_rng(n).random((n, 35)).astype(np.float32) for n in (50, 0, 3, 301)]
+BYTE_ROWS = [np.uint8(r * 3) for r in ROWS]
+SMOOTH = [np.uint8((m + np.roll(m, 1, 0) + np.roll(m, 1, 1) + np.roll(m, 2, 1)) // 4) for m in map(np.float32, IMAGES)]
+HOLES = [np.uint8(np.random.default_rng(3).random(m.shape[:2]) < 0.2) for m in IMAGES]
+HOLES[0][10:25, 5:40] = 7
+
 CALLS = {
     "nms": ([MANY, SCORES], {"iou_threshold": 0.2}),
     "nms_labels": ([MANY, SCORES, NAMES], {"score_threshold": 0.1, "max_detections": 40}),
@@ -74,11 +80,26 @@ CALLS |= {
     "label_rows": ([[m % 3 for m in IMAGES_OF_ONE]], {"statistics": True, "min_size": 2}),
     "label_values": ([[m % 3 for m in IMAGES_OF_ONE]], {"statistics": True, "by_value": True, "connectivity": 4}),
     "min_area_rect": ([CORNERS], {}),
+    "find_homography_ransac": (
+        [CORNERS, [c * 2 + c[::-1] * np.float32(0.01) for c in CORNERS]],
+        {"method": "ransac", "threshold": 0.1, "return_inliers": True},
+    ),
     "find_homography": ([CORNERS, [c + c[::-1] for c in CORNERS]], {}),
     "draw_boxes_names": (
         [IMAGES, [b * 30 for b in BOXES], LABELS],
         {"names": ["a", "bc"], "thickness": 3, "fill_opacity": 0.5, "color": [9, 90, 255, 255, 0, 0]},
     ),
+    "match": ([ROWS, ROWS[::-1]], {}),
+    "match_three": ([ROWS, ROWS[::-1]], {"count": 3, "norm": "l1"}),
+    "match_mutual": ([ROWS, ROWS[::-1]], {"cross_check": True}),
+    "match_bytes": ([BYTE_ROWS, BYTE_ROWS[::-1]], {"cross_check": True}),
+    "match_bits": ([BYTE_ROWS, BYTE_ROWS[::-1]], {"count": 2, "norm": "hamming"}),
+    "canny": ([IMAGES], {"low": 150.0, "high": 700.0}),
+    "canny_smooth": ([SMOOTH], {"low": 20.0, "high": 90.0, "squared_sizes": True}),
+    "canny_five": ([SMOOTH], {"low": 200.0, "high": 900.0, "window_size": 5}),
+    "canny_seven": ([IMAGES_OF_ONE], {"low": 900.0, "high": 9000.0, "window_size": 7, "squared_sizes": True}),
+    "inpaint": ([IMAGES, HOLES], {}),
+    "inpaint_wide": ([[np.float32(m) for m in IMAGES_OF_ONE], [h > 0 for h in HOLES]], {"radius": 6, "slopes": True}),
     "box_blur_regions": ([IMAGES, [b * 30 for b in BOXES]], {"window_size": [9]}),
 }
 SEEDED = {"random_bbox_crop", "ssd_random_crop", "random_crop_generator", "roi_random_crop"}

@@ -4,9 +4,6 @@ from as well."""
 
 # Functions that are not there -> why.
 MISSING = {
-    "inpaint": "no operator fills holes of images",
-    "sift": "no operator finds features of images; OpenCV's SIFT runs on the host",
-    "match": "no operator compares descriptors; they come from sift",
     "get_findhomography_operator": "operators need no object that is made before for a size",
     "findhomography_into_with_op": "operators need no object that is made before for a size",
 }
@@ -26,6 +23,9 @@ DIFFERENT = {
     "osd": "texts in a font of 8 x 13 pixels in whole multiples; areas of polygons and of masks without smooth borders; clocks in UTC",
     "boxblur": "a value becomes the mean of the square around it, with the border REFLECT101",
     "findhomography": "points that determine no perspective give NaN; the points are read on the host",
+    "sift": "found on the CPU, in the order of x and y; features are those of OpenCV, with its meaning of contrast_threshold",
+    "match": "results are collected on the host; without norm_type HAMMING for integers and L2 for floats; rows after the last match are 0",
+    "inpaint": "pixels beside known ones are filled together; int32 images are computed in float32",
     "minarearect": "the points are read on the host",
     "min_loc": "computed on the host; places are in the order of rows",
     "max_loc": "computed on the host; places are in the order of rows",

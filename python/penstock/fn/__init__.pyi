@@ -1598,8 +1598,6 @@ def canny(
     pixel. Layouts: HW, HWC, each also with a leading F; the result has one channel. Types:
     uint8.
 
-    Runs on the CPU alone: an edge is followed from pixel to pixel.
-
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         low (float, or one per sample, default 100.0): The least gradient of an edge. If it is
@@ -4320,11 +4318,12 @@ def fade(
 ) -> Any: ...
 
 @overload
-def find_homography(
-    source: Kind,
-    target: Data,
+def find_contours(
+    mask: Kind,
     /,
     *,
+    mode: str = 'tree',
+    approximation: str = 'simple',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -4332,22 +4331,26 @@ def find_homography(
     preserve: bool = False,
     out: Any = None,
     stream: Any = None,
-) -> Kind:
-    """Finds the perspective that maps points nearest to others, as the matrix of warp_perspective.
+) -> tuple[Kind, Kind, Kind]:
+    """Finds the contours of the regions of a mask and of their holes.
 
-    Inputs: float32 points, (N, 2), x and y, of a source and of a target; at least 4, of which
-    no 3 of 4 are on a line. Output: a float32 matrix (3, 3) whose last number is 1, with the
-    least sum of squared distances from the target, as cv2.findHomography with method 0 finds
-    it: points that belong to nothing else must be left out before.
+    Input: a mask of one channel, uint8 or bool, layouts HW, HWC and CHW; pixels that are not 0,
+    and touch along a side or diagonally, are a region. Outputs, int32: the points of all
+    contours, (P, 2), x and y; where each contour begins among them, and where the last one
+    ends, (K + 1); and (K, 4) for each contour the number of the next one and of the one before
+    with the same parent, of its first child and of its parent, -1 where there is none. The
+    contours are those of cv2.findContours, in the order of their first pixels, row by row.
 
-    The host reads source and target: on a GPU the results are written there, and values of
-    source and target that are on it come back first, once for a batch.
-
-    Computes in float64: the equations of many points are nearly dependent.
+    Runs on the CPU alone: a border is followed from pixel to pixel.
 
     Args:
-        source (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        target (data): Like the first input.
+        mask (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        mode (str, default 'tree'): "external": only contours that are in no other. "list": all,
+            without parents. "ccomp": regions, whose children are their holes; a region in a
+            hole has no parent. "tree": a hole is a child of its region, a region in a hole is a
+            child of the hole.
+        approximation (str, default 'simple'): "simple": of straight lines the ends alone,
+            across, down or diagonal. "none": all points.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -4362,8 +4365,102 @@ def find_homography(
             of the input's library. Without effect on the CPU.
 
     Returns:
-        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
-        DataNode.
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> mask = np.zeros((5, 6), np.uint8)
+        >>> mask[1:4, 1:5] = 1
+        >>> points, starts, family = fn.find_contours(mask)
+        >>> points.tolist(), starts.tolist(), family.tolist()
+        ([[1, 1], [1, 3], [4, 3], [4, 1]], [0, 4], [[-1, -1, -1, -1]])
+    """
+    ...
+
+@overload
+def find_contours(
+    mask: Data,
+    /,
+    *,
+    mode: str = 'tree',
+    approximation: str = 'simple',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Any, Any, Any]: ...
+
+@overload
+def find_homography(
+    source: Kind,
+    target: Data,
+    /,
+    *,
+    method: str = 'least_squares',
+    threshold: float = 3.0,
+    confidence: float = 0.995,
+    max_iterations: int = 2000,
+    choice_seed: int = 0,
+    return_inliers: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Any:
+    """Finds the perspective that maps points nearest to others, as the matrix of warp_perspective.
+
+    Inputs: float32 points, (N, 2), x and y, of a source and of a target; at least 4, of which
+    no 3 of 4 are on a line. Output: a float32 matrix (3, 3) whose last number is 1, with the
+    least sum of squared distances from the target, as cv2.findHomography with method 0 finds
+    it. With method="ransac" or "lmeds" some points may belong to nothing: of many random
+    choices of four pairs the best one says which these are, and the matrix is that of the
+    others. Choices depend on choice_seed alone. With return_inliers a second output is 1 for
+    each pair that counts, (N) uint8.
+
+    The host reads source and target: on a GPU the results are written there, and values of
+    source and target that are on it come back first, once for a batch.
+
+    Computes in float64: the equations of many points are nearly dependent.
+
+    Args:
+        source (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        target (data): Like the first input.
+        method (str, default 'least_squares'): "least_squares": all pairs count. "ransac": the
+            choice with the most pairs within `threshold`. "lmeds": the one with the least
+            median of squared distances, for less than half of wrong pairs.
+        threshold (float, default 3.0): With ransac: how far from its target a pair that counts
+            may be.
+        confidence (float, default 0.995): How probable it shall be that a choice has no wrong
+            pair.
+        max_iterations (int, default 2000): The most choices.
+        choice_seed (int, default 0): The seed of the choices, the same for all samples.
+        return_inliers (bool, default False): Return which pairs count too.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -4382,6 +4479,12 @@ def find_homography(
     target: Data,
     /,
     *,
+    method: str = 'least_squares',
+    threshold: float = 3.0,
+    confidence: float = 0.995,
+    max_iterations: int = 2000,
+    choice_seed: int = 0,
+    return_inliers: bool = False,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -5424,6 +5527,180 @@ def histogram(
 ) -> Any: ...
 
 @overload
+def hough_lines(
+    edges: Kind,
+    /,
+    *,
+    rho: float = 1.0,
+    theta: float = 1.0,
+    threshold: int = 100,
+    min_theta: float = 0.0,
+    max_theta: float = 180.0,
+    max_lines: int = 0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Kind, Kind]:
+    """Finds lines in an image of edges by the Hough transform.
+
+    Input: an image of one channel, uint8 or bool, layouts HW, HWC and CHW, that is not 0 on
+    edges, as canny gives it. Outputs: lines, (K, 2) float32, the distance from the origin in
+    pixels and the angle in radians, so that rho = x cos(theta) + y sin(theta); and how many
+    pixels voted for each, (K) int32, from the most on. They are those of cv2.HoughLines.
+
+    Runs on the CPU alone: pixels vote for places anywhere.
+
+    Args:
+        edges (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        rho (float, default 1.0): The step of distances from the origin, in pixels.
+        theta (float, default 1.0): The step of angles, in degrees.
+        threshold (int, default 100): Lines have more votes than this.
+        min_theta (float, default 0.0): The least angle, in degrees.
+        max_theta (float, default 180.0): The greatest angle, in degrees.
+        max_lines (int, default 0): Keep so many lines, those with the most votes; 0: all.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> edges = np.zeros((20, 30), np.uint8)
+        >>> edges[7] = 255
+        >>> lines, votes = fn.hough_lines(edges, threshold=20)
+        >>> lines[:, 0].tolist(), votes.tolist()
+        ([7.0], [30])
+    """
+    ...
+
+@overload
+def hough_lines(
+    edges: Data,
+    /,
+    *,
+    rho: float = 1.0,
+    theta: float = 1.0,
+    threshold: int = 100,
+    min_theta: float = 0.0,
+    max_theta: float = 180.0,
+    max_lines: int = 0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Any, Any]: ...
+
+@overload
+def hough_lines_p(
+    edges: Kind,
+    /,
+    *,
+    rho: float = 1.0,
+    theta: float = 1.0,
+    threshold: int = 100,
+    min_length: int = 0,
+    max_gap: int = 0,
+    max_segments: int = 0,
+    choice_seed: int = -1,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Kind:
+    """Finds segments of lines in an image of edges by the probabilistic Hough transform.
+
+    Input: an image of one channel, uint8 or bool, layouts HW, HWC and CHW, that is not 0 on
+    edges, as canny gives it. Output: the ends of segments, x, y, x and y, (K, 4) int32, in the
+    order in which they are found. Pixels vote in an order that depends on choice_seed alone;
+    with -1 the segments are those of cv2.HoughLinesP.
+
+    Runs on the CPU alone: each segment takes the votes of its pixels away from the next ones.
+
+    Args:
+        edges (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        rho (float, default 1.0): The step of distances from the origin, in pixels.
+        theta (float, default 1.0): The step of angles, in degrees.
+        threshold (int, default 100): A line is followed when it has so many votes.
+        min_length (int, default 0): The least extent of a segment along x or y, in pixels.
+        max_gap (int, default 0): How many pixels in a row may be missing within a segment.
+        max_segments (int, default 0): Stop at so many segments; 0: find all.
+        choice_seed (int, default -1): The seed of the order, the same for all samples.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> edges = np.zeros((20, 30), np.uint8)
+        >>> edges[7, 3:25] = 255
+        >>> fn.hough_lines_p(edges, threshold=10, min_length=15).tolist()
+        [[3, 7, 24, 7]]
+    """
+    ...
+
+@overload
+def hough_lines_p(
+    edges: Data,
+    /,
+    *,
+    rho: float = 1.0,
+    theta: float = 1.0,
+    threshold: int = 100,
+    min_length: int = 0,
+    max_gap: int = 0,
+    max_segments: int = 0,
+    choice_seed: int = -1,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Any: ...
+
+@overload
 def hsv(
     input: Kind,
     /,
@@ -5567,6 +5844,86 @@ def hue(
     hue: float | PerSample = 0.0,
     dtype: DTypeLike | None = None,
     image_type: int | Color = 'rgb',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Any: ...
+
+@overload
+def inpaint(
+    image: Kind,
+    mask: Data,
+    /,
+    *,
+    radius: int = 3,
+    slopes: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Kind:
+    """Fills holes of images from what is around them, by Telea's method.
+
+    Inputs: an image, layout HW or HWC, uint8, int8, uint16, int16, float16 or float32; and a
+    mask of its height and width, uint8 or bool, (H, W) or (H, W, 1), that is not 0 in holes.
+    Output: the image, where each pixel of a hole is a mean of the known pixels within `radius`,
+    weighed by their distance, by how far they are inside, and by the direction toward the
+    border; pixels outside holes keep their values. Pixels beside known ones are filled
+    together, round by round; OpenCV's INPAINT_TELEA fills them one by one, which gives other
+    values in wide holes, as near to the truth. Where nothing is known, the image stays.
+
+    Args:
+        image (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        mask (data): Like the first input.
+        radius (int, default 3): How far from a pixel the known ones are that fill it, in
+            pixels.
+        slopes (bool, default False): Known pixels count with what their slopes make of them at
+            the place that is filled, as Telea proposes. Thin holes become about twice as exact;
+            in wide ones, results may leave the range of the image. OpenCV does without.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.full((5, 5), 40, np.uint8)
+        >>> image[2, 2] = 200
+        >>> fn.inpaint(image, np.uint8(image == 200))[2].tolist()
+        [40, 40, 40, 40, 40]
+    """
+    ...
+
+@overload
+def inpaint(
+    image: Data,
+    mask: Data,
+    /,
+    *,
+    radius: int = 3,
+    slopes: bool = False,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -6544,6 +6901,86 @@ def loudness(
     out: Any = None,
     stream: Any = None,
 ) -> Any: ...
+
+@overload
+def match(
+    source: Kind,
+    target: Data,
+    /,
+    *,
+    norm: str = 'l2',
+    count: int = 1,
+    cross_check: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Kind, Kind]:
+    """Finds for each descriptor of a source the nearest ones of a target, comparing all with all.
+
+    Inputs: descriptors as rows, (N, D) and (M, D), of one type: uint8 and float32; for
+    norm="hamming" uint8, uint16 and uint32. Outputs: pairs of a row of the source and a row of
+    the target, (K, 2) int32, in the order of the source and then of distances; and their
+    distances, (K) float32. Of equal distances the first row of the target counts. A distance
+    that is not a number counts as infinite. K is N times `count`, or M if that is less; with
+    cross_check it is what is left.
+
+    Args:
+        source (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        target (data): Like the first input.
+        norm (str, default 'l2'): "l2": the root of the sum of squared differences. "l1": the
+            sum of their magnitudes. "hamming": the number of bits that differ.
+        count (int, default 1): How many matches of each descriptor of the source.
+        cross_check (bool, default False): Keep a match only if the source is the nearest one of
+            its target too. It needs count=1.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> pairs, distances = fn.match(np.float32([[0, 0], [5, 5]]), np.float32([[5, 4], [0, 1], [9, 9]]))
+        >>> pairs.tolist(), distances.tolist()
+        ([[0, 1], [1, 0]], [1.0, 1.0])
+    """
+    ...
+
+@overload
+def match(
+    source: Data,
+    target: Data,
+    /,
+    *,
+    norm: str = 'l2',
+    count: int = 1,
+    cross_check: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Any, Any]: ...
 
 @overload
 def median_blur(
@@ -10143,6 +10580,99 @@ def shuffle_tiles(
     out: Any = None,
     stream: Any = None,
 ) -> Any: ...
+
+@overload
+def sift(
+    input: Kind,
+    /,
+    *,
+    max_features: int = 0,
+    octave_layers: int = 3,
+    contrast_threshold: float = 0.04,
+    edge_threshold: float = 10.0,
+    sigma: float = 1.6,
+    expand: bool = True,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Kind, Kind]:
+    """Finds keypoints of images and describes them, by Lowe's method (SIFT).
+
+    Other images of the same things have about the same descriptors. Input: an image of one
+    channel, uint8; layouts HW, HWC and CHW. Outputs: keypoints, (K, 7) float32: x and y in
+    pixels, the diameter of what they describe, the angle in degrees, the response, the octave
+    (from -1 with expand, else from 0) and the layer in it, in the order of x and then of y; and
+    descriptors, (K, 128) uint8, for fn.match. They are those of cv2.SIFT, except for rounding:
+    a pixel's center is a whole number, as there.
+
+    Runs on the CPU alone: the steps of SIFT are written for vectors of the CPU.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        max_features (int, default 0): Keep so many keypoints, those of the largest responses;
+            0: all.
+        octave_layers (int, default 3): How many layers of an octave have keypoints.
+        contrast_threshold (float, default 0.04): Keypoints have at least this response, times
+            octave_layers.
+        edge_threshold (float, default 10.0): Keypoints whose curvatures differ by more than
+            this factor are on an edge, and omitted.
+        sigma (float, default 1.6): The standard deviation of the Gaussian of an octave's first
+            layer, in pixels.
+        expand (bool, default True): Begin with the image at twice its size, which finds about
+            four times as many.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> y, x = np.mgrid[:64, :64] - 31
+        >>> spot = np.uint8(200 * np.exp(-(x**2 + y**2) / 60))
+        >>> keypoints, descriptors = fn.sift(spot)
+        >>> np.round(keypoints[0, :2]).tolist(), descriptors.shape[1]
+        ([31.0, 31.0], 128)
+    """
+    ...
+
+@overload
+def sift(
+    input: Data,
+    /,
+    *,
+    max_features: int = 0,
+    octave_layers: int = 3,
+    contrast_threshold: float = 0.04,
+    edge_threshold: float = 10.0,
+    sigma: float = 1.6,
+    expand: bool = True,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Any, Any]: ...
 
 @overload
 def slice(

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/target.h"
+#include "families/team/kernels/edges.h"
 #include "operator/image_work.h"
 #include "ops/shared/byte_derivatives.h"
 

@@ -51,13 +51,17 @@ template <int n> void diagonalize(double (&a)[n][n], double (&vectors)[n][n]) {
 // The direct linear transformation: the least |A h| of |h| = 1.
 bool fit_algebraic(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>& to, Perspective& h) {
   double sums[9][9] = {}, vectors[9][9];
+  // Two equations of a pair: x, y, 1 in the first or in the second three places, and the last three.
+  constexpr int kPlaces[2][6] = {{0, 1, 2, 6, 7, 8}, {3, 4, 5, 6, 7, 8}};
   for (size_t k = 0; k < from.size(); ++k) {
     const double x = from[k].x, y = from[k].y, u = to[k].x, v = to[k].y;
-    const double rows[2][9] = {{x, y, 1, 0, 0, 0, -u * x, -u * y, -u}, {0, 0, 0, x, y, 1, -v * x, -v * y, -v}};
-    for (const auto& row : rows)
-      for (int i = 0; i < 9; ++i)
-        for (int j = 0; j < 9; ++j) sums[i][j] += row[i] * row[j];
+    const double rows[2][6] = {{x, y, 1, -u * x, -u * y, -u}, {x, y, 1, -v * x, -v * y, -v}};
+    for (int r = 0; r < 2; ++r)
+      for (int i = 0; i < 6; ++i)
+        for (int j = i; j < 6; ++j) sums[kPlaces[r][i]][kPlaces[r][j]] += rows[r][i] * rows[r][j];
   }
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < i; ++j) sums[i][j] = sums[j][i];
   diagonalize(sums, vectors);
   int order[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
   std::sort(order, order + 9, [&](int i, int j) { return sums[i][i] < sums[j][j]; });
@@ -79,38 +83,47 @@ double squared_error(const std::vector<PlanePoint>& from, const std::vector<Plan
 }
 
 // A step of Levenberg and Marquardt toward the least squared distances, of the first 8 numbers.
-bool improved(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>& to, double damping, Perspective& h) {
+// `error` is that of h.
+bool improved(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>& to, double damping, Perspective& h,
+              double& error) {
   std::vector<double> rows(8 * 9, 0.0);
   for (size_t k = 0; k < from.size(); ++k) {
     const double x = from[k].x, y = from[k].y, w = 1 / (h[6] * x + h[7] * y + h[8]);
     const double u = (h[0] * x + h[1] * y + h[2]) * w, v = (h[3] * x + h[4] * y + h[5]) * w;
-    const double slopes[2][8] = {{x * w, y * w, w, 0, 0, 0, -u * x * w, -u * y * w},
-                                 {0, 0, 0, x * w, y * w, w, -v * x * w, -v * y * w}};
+    const double slopes[2][5] = {{x * w, y * w, w, -u * x * w, -u * y * w}, {x * w, y * w, w, -v * x * w, -v * y * w}};
     const double rest[2] = {to[k].x - u, to[k].y - v};
+    constexpr size_t kPlaces[2][5] = {{0, 1, 2, 6, 7}, {3, 4, 5, 6, 7}};
     for (size_t a = 0; a < 2; ++a)
-      for (size_t i = 0; i < 8; ++i) {
-        for (size_t j = 0; j < 8; ++j) rows[i * 9 + j] += slopes[a][i] * slopes[a][j];
-        rows[i * 9 + 8] += slopes[a][i] * rest[a];
+      for (size_t i = 0; i < 5; ++i) {
+        double* const row = rows.data() + kPlaces[a][i] * 9;
+        for (size_t j = i; j < 5; ++j) row[kPlaces[a][j]] += slopes[a][i] * slopes[a][j];
+        row[8] += slopes[a][i] * rest[a];
       }
   }
-  for (size_t i = 0; i < 8; ++i) rows[i * 9 + i] *= 1 + damping;
+  for (size_t i = 0; i < 8; ++i) {
+    for (size_t j = 0; j < i; ++j) rows[i * 9 + j] = rows[j * 9 + i];
+    rows[i * 9 + i] *= 1 + damping;
+  }
   if (!solve(rows, 8, 1)) return false;
   Perspective next = h;
   for (size_t i = 0; i < 8; ++i) next[i] += rows[i * 9 + 8];
-  if (!(squared_error(from, to, next) < squared_error(from, to, h))) return false;
-  h = next;
+  const double found = squared_error(from, to, next);
+  if (!(found < error)) return false;
+  h = next, error = found;
   return true;
 }
 
 }  // namespace
 
-bool fit_perspective(const std::vector<PlanePoint>& source, const std::vector<PlanePoint>& target, Perspective& out) {
+bool fit_perspective(const std::vector<PlanePoint>& source, const std::vector<PlanePoint>& target, Perspective& out,
+                     int steps) {
   const Centered from(source), to(target);
   Perspective h{};
   if (!fit_algebraic(from.points, to.points, h)) return false;
-  double damping = 1e-3;
-  for (int step = 0; step < 30 && source.size() > 4 && damping < 1e8; ++step)
-    damping *= improved(from.points, to.points, damping, h) ? 0.1 : 10;
+  double damping = 1e-3, error = squared_error(from.points, to.points, h);
+  const double most_damping = steps < kAllSteps ? 0.1 : 1e8;  // few steps begin near
+  for (int step = 0; step < steps && source.size() > 4 && damping < most_damping; ++step)
+    damping *= improved(from.points, to.points, damping, h, error) ? 0.1 : 10;
   // Back: first from the centered source, then to the target.
   for (size_t r = 0; r < 3; ++r) {
     double* const row = h.data() + 3 * r;

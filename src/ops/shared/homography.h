@@ -9,7 +9,10 @@ namespace penstock {
 
 using Perspective = std::array<double, 9>;  // row by row
 
-// False: the points determine none, for example where all are on a line. `source` and `target` are at least 4.
-bool fit_perspective(const std::vector<PlanePoint>& source, const std::vector<PlanePoint>& target, Perspective& out);
+constexpr int kAllSteps = 30;
+// False: the points determine none, for example where all are on a line. `source` and `target` are at least 4; `steps`:
+// at most, toward the least squared distances.
+bool fit_perspective(const std::vector<PlanePoint>& source, const std::vector<PlanePoint>& target, Perspective& out,
+                     int steps = kAllSteps);
 
 }  // namespace penstock

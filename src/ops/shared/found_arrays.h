@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators share that find things in images, on the CPU: how many there are is known when they are found. So
+// batch_state() finds those of the batch, with all threads that are idle, and shapes() and run() take the results.
+#pragma once
+#include <cstring>
+#include <exception>
+
+#include "base/crew.h"
+#include "operator/dense_inputs.h"
+#include "operator/operator.h"
+
+namespace penstock {
+
+struct FoundArray {
+  std::vector<std::byte> bytes;
+  Shape shape;
+};
+template <class T> FoundArray found_array(const std::vector<T>& numbers, const Shape& shape) {
+  const auto bytes = std::as_bytes(std::span(numbers));
+  return {{bytes.begin(), bytes.end()}, shape};
+}
+
+struct FindOperator : WholeOperator {
+  // An array for each output.
+  virtual std::vector<FoundArray> find(const View& image, int sample) const = 0;
+  // The extents of outputs where they are known before.
+  virtual std::vector<Shape> unknown_shapes() const = 0;
+
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
+    auto found = std::make_shared<std::vector<Found>>(in[0].size());
+    const auto search = [&](int64_t i) { (*found)[static_cast<size_t>(i)] = found_in(in, static_cast<int>(i)); };
+    if (Crew* const crew = Crew::of_thread()) crew->run(in[0].size(), search);
+    else
+      for (int i = 0; i < in[0].size(); ++i) search(i);
+    return found;
+  }
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
+    const std::vector<Shape> unknown = unknown_shapes();
+    std::copy(unknown.begin(), unknown.end(), out.begin());
+    if (!s.batch_state) return;
+    const Found& found = of_sample(s);
+    if (found.error) std::rethrow_exception(found.error);
+    for (size_t k = 0; k < out.size(); ++k) out[k] = found.arrays[k].shape;
+  }
+  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const override {
+    for (size_t k = 0; k < out.size(); ++k)
+      if (const auto& bytes = of_sample(s).arrays[k].bytes; !bytes.empty())
+        std::memcpy(out[k].data, bytes.data(), bytes.size());
+  }
+
+ private:
+  struct Found {
+    std::vector<FoundArray> arrays;
+    std::exception_ptr error = nullptr;  // of this sample alone: the others go on
+  };
+  static const Found& of_sample(const SampleContext& s) {
+    return (*static_cast<const std::vector<Found>*>(s.batch_state))[static_cast<size_t>(s.index)];
+  }
+  Found found_in(std::span<const Batch> in, int sample) const {
+    try {
+      const DenseInputs dense(in, sample);
+      return {find(dense.views[0], sample)};
+    } catch (...) {
+      return {{}, std::current_exception()};
+    }
+  }
+};
+
+// The height and width of an image of one channel: HW, or HWC and CHW with C = 1.
+inline std::pair<int64_t, int64_t> plane_extents(const View& image) {
+  int64_t extents[2] = {1, 1};
+  for (int d = 0; d < image.shape.size(); ++d) {
+    const char axis = image.layout.empty() ? "HWC"[d] : image.layout[d];
+    if (axis == 'H' || axis == 'W') extents[axis == 'W'] = image.shape[d];
+    else if (image.shape[d] != 1)
+      bad_argument("expected an image of one channel, got the shape {}, layout '{}'", image.shape.text(),
+                   image.layout.str());
+  }
+  if (extents[0] > 0 && extents[1] > INT32_MAX / 8 / extents[0])
+    bad_argument("an image of the shape {} is too large", image.shape.text());
+  return {extents[0], extents[1]};
+}
+
+}  // namespace penstock
