@@ -6,7 +6,9 @@
 
 #include "base/clock.h"
 #include "batch/view_part.h"
+#include "cpu/frame_source.h"
 #include "cpu/stage_state.h"
+#include "stage/frame_pixels.h"
 #include "stage/source_range.h"
 
 namespace penstock {
@@ -53,11 +55,13 @@ class CpuStage::Sample {
   SampleRun run_;
   Shape in_shapes_[4], out_shape_;
   std::optional<Placement> placement_;
+  std::optional<FrameSource> frames_;
   bool whole_is_output_ = false;  // the decoder writes into the output
 
   const ValueType& out_type() const { return type_of(st_.program, st_.program.outputs[0]); }
   void prepare(std::span<const StageInput> in);
   void prepare_decode();
+  void prepare_frames();
   bool fill_outside();
 };
 
@@ -83,9 +87,11 @@ void CpuStage::Sample::prepare(std::span<const StageInput> in) {
     out_shape_ = shapes[p.outputs[0]];
     for (size_t k = 0; k < p.sizes.size(); ++k) write_size(p, static_cast<int>(k), shapes[p.sizes[k]], allocate_);
   }
+  if (st_.reads_frames) in_shapes_[0] = pixel_shape(st_, run_.context, in_shapes_[0]);
   if (st_.maps && !placement_) st_.geometry->place(run_.context, in_shapes_[0], placement_);
   if (placement_) run_.placement = &*placement_;
   if (st_.decodes) prepare_decode();
+  if (st_.reads_frames) prepare_frames();
 }
 
 // The smallest picture that still has a sample for each output of the resize that follows; 8: the whole.
@@ -137,6 +143,13 @@ void CpuStage::Sample::prepare_decode() {
   run_.origin[0] = region.y, run_.origin[1] = region.x;
 }
 
+void CpuStage::Sample::prepare_frames() {
+  run_.inputs[0].layout = st_.program.inputs[0].layout;
+  frames_.emplace(st_, run_.inputs[0], in_shapes_[0], *placement_);
+  run_.inputs[0] = frames_->pixels();
+  frames_->set_origin(run_.origin);
+}
+
 void CpuStage::Sample::finish() {
   if (whole_is_output_) return;
   run_.rows = decode.rows;
@@ -153,6 +166,7 @@ void CpuStage::Sample::finish() {
   const Planes planes = geometry.planes_of(inputs, run_.placement, n);
   run_.plane_dim = planes.dim, run_.in_planes = planes.in, run_.out_planes = planes.out;
   if (run_.placement && !fill_outside()) return;
+  if (frames_) run_.inputs[0].data = frames_->convert(scratch_.pixels);
   scratch_.geometry.clear();
   geometry.add_loops(run_.context, inputs, run_.output.shape, run_.output.strides, run_.placement, scratch_.geometry);
   prepare_coefficients(run_, run_.in_planes);

@@ -140,7 +140,8 @@ void run_whole_on_host(const StageProgram& program, const BatchStageCall& call, 
 
 void run_stage_on_host(const StageProgram& program, const BatchStageCall& call, std::span<Batch> outputs,
                        std::vector<SampleError>& errors) {
-  if (program.nodes[0].op->info->family == Family::whole) return run_whole_on_host(program, call, outputs, errors);
+  const bool whole = program.nodes[0].op->info->family == Family::whole;
+  if (whole && program.nodes.size() == 1) return run_whole_on_host(program, call, outputs, errors);
   DeviceRuntime& runtime = gpu_backend().runtime();
   std::vector<std::vector<Fetched>> inputs;
   for (const Batch& b : call.inputs) {
@@ -149,6 +150,7 @@ void run_stage_on_host(const StageProgram& program, const BatchStageCall& call, 
     for (int i = 0; i < b.size(); ++i) dense &= b.view(i).dense();
     const Batch here = dense ? copy_to(b, {}, call.stream) : Batch();
     for (int i = 0; i < b.size(); ++i) {
+      if (!dense && whole) bad_argument("frames on the GPU have gaps: fn.copy() makes them dense");
       if (dense) samples.push_back({here.block, here.view(i)});
       else samples.push_back(fetch_region(program, call, call.context(i), b.view(i), runtime));
     }

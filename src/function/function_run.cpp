@@ -105,7 +105,9 @@ void FunctionRun::run_step(size_t i) {
 }
 
 void FunctionRun::name_error(const Step& s, int sample, Error& e) const {
-  const Node& blame = f_.graph_.node(is_of_data(e) || s.kind != Step::Kind::stage ? s.nodes.front() : s.nodes.back());
+  const Node& first = f_.graph_.node(s.nodes.front());
+  const bool of_first = is_of_data(e) || s.kind != Step::Kind::stage || e.op == first.op;
+  const Node& blame = of_first ? first : f_.graph_.node(s.nodes.back());
   if (e.op.empty()) e.op = blame.op;
   e.user_line = blame.user_line;
   const int number = frame_.numbers[static_cast<size_t>(sample)];

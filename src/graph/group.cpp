@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "graph/stage_growth.h"
+#include "operator/pixel_source.h"
 
 namespace penstock {
 namespace {
@@ -56,7 +57,8 @@ void merge(const Planning& p, std::vector<Step>& steps, Growing& growing, const 
            const Node& n, const StageTraits& t) {
   GrowingStage s = joined.front()->second;
   Step moved = std::move(steps[s.step]);
-  steps[s.step].nodes.clear();  // its place is at its last node
+  moved.kind = Step::Kind::stage;  // of frames whose pixels only this stage reads
+  steps[s.step].nodes.clear();     // its place is at its last node
   for (size_t k = 1; k < joined.size(); ++k) {
     Step& other = steps[joined[k]->second.step];
     moved.nodes.insert(moved.nodes.end(), other.nodes.begin(), other.nodes.end());
@@ -102,6 +104,14 @@ void add_stage_node(const Planning& p, std::vector<Step>& steps, Growing& growin
   }
 }
 
+// A node of another family: alone, or the source of a stage that reads its result pixel by pixel.
+void add_other_node(const Planning& p, std::vector<Step>& steps, Growing& growing, const Node& n) {
+  if (info_of(n).family == Family::whole && n.inputs.size() == 1)
+    if (const auto op = bound_early(p.graph, n); pixel_source(*op))
+      growing.emplace(ValueRef{n.id, 0}, GrowingStage{steps.size(), StageGrowth(p, n, op->traits())});
+  steps.push_back(step_of(n, kind_alone(p, n)));
+}
+
 }  // namespace
 
 void group(Planning& p) {
@@ -111,7 +121,7 @@ void group(Planning& p) {
     if (!p.needed[n.id] || n.control == Control::argument || n.control == Control::trip) continue;
     if (n.control != Control::none) steps.push_back(step_of(n, Step::Kind::control));
     else if (info_of(n).family == Family::stage) add_stage_node(p, steps, growing, n);
-    else steps.push_back(step_of(n, kind_alone(p, n)));
+    else add_other_node(p, steps, growing, n);
   }
   for (auto& s : steps)
     if (!s.nodes.empty()) p.plan.steps.push_back(std::move(s));

@@ -24,7 +24,7 @@ bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& 
   if (!p.options.fuse || !p.read_once(joint) || before.region != n.region || before.domain != n.domain) return false;
   if (joint.place != Place::made || before.device != n.device) return false;
   if (closed_ || nodes_ >= kMostNodes || t.decodes) return false;
-  if (n.inputs.size() > 1 && (window_ || filter_ || warp_ || decodes_)) return false;
+  if (n.inputs.size() > 1 && (window_ || filter_ || warp_ || decodes_ || reads_frames_)) return false;
   // Coefficients, and numbers that depend on the position in the picture, stay with the leading picture.
   if (along > 0 && (channels_matter_ || positional_)) return false;
   if (size_reader_ <= n.id) return false;  // the stage must be done before n
@@ -59,6 +59,8 @@ void StageGrowth::take(const Planning& p, const Node& n, const StageTraits& t) {
     size_reader_ = std::min(size_reader_, *std::min_element(r->second.begin(), r->second.end()));
   inputs_ += n.inputs.size() - 1;
   decodes_ |= t.decodes && !p.runs_on_gpu(n.id);  // on a GPU the stage begins after the decoder
+  const bool frames = info_of(n).family == Family::whole;  // whose pixels the stage reads
+  reads_frames_ |= frames;
   filter_ |= t.filters;
   warp_ |= t.warps;
   window_ |= t.maps && !t.filters && !t.warps;
@@ -66,7 +68,7 @@ void StageGrowth::take(const Planning& p, const Node& n, const StageTraits& t) {
   closed_ |= t.fills;
   channels_matter_ |= t.mixes_channels || t.per_channel;
   positional_ |= t.positional;
-  retyped_ |= !t.pixels && !t.decodes && !t.filters && type({n.id, 0}) != type(n.inputs.at(0));
+  retyped_ |= !t.pixels && !t.decodes && !frames && !t.filters && type({n.id, 0}) != type(n.inputs.at(0));
 }
 
 }  // namespace penstock

@@ -27,7 +27,8 @@ class StageGrowth {
   void join(const StageGrowth& other);
 
  private:
-  bool decodes_ = false, filter_ = false, warp_ = false, window_ = false, pixel_ = false, closed_ = false;
+  bool decodes_ = false, reads_frames_ = false, filter_ = false, warp_ = false, window_ = false, pixel_ = false,
+       closed_ = false;
   bool channels_matter_ = false, positional_ = false, retyped_ = false;
   int nodes_ = 0, joined_ = 0;
   size_t inputs_ = 1;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/frame/frame.h"
 #include "operator/image_work.h"
-#include "ops/shared/frame_formats.h"
+#include "ops/shared/frame_conversion.h"
 
 namespace penstock {
 
 // The form of color_space_conversion for frames of luma and chroma, and for pixels with alpha or of two bytes.
-struct PackedColors : WholeOperator, ColorArguments {
+struct PackedColors final : WholeOperator, ColorArguments, PixelSource {
   static Schema<PackedColors> schema() {
     return Schema<PackedColors>("color_space_conversion@packed", "A form of color_space_conversion.")
         .with(&color_arguments<PackedColors>)
@@ -63,16 +62,27 @@ struct PackedColors : WholeOperator, ColorArguments {
     for (int64_t f = 0; f < frames_in(in[0]); ++f) {
       std::array<const void*, 3> planes{};
       for (size_t k = 0; k < in.size(); ++k) planes[k] = frame_of(in[k], f).data;
-      frame::FrameRow row{};
-      row.in = frame_side(from(), planes, static_cast<int>(in.size()), e, element);
-      row.out = frame_side(to(), {frame_of(out[0], f).data}, 1, e, element);
-      row.height = e.height, row.width = e.width, row.matrix = matrix_;
-      row.first_of_two = halves_of(to()).y;
-      frame::frame_step(in[0].dtype, row, to_do);
+      const frame::Side from_side = frame_side(from(), planes, static_cast<int>(in.size()), e, element);
+      frame::frame_step(in[0].dtype, conversion().row(from_side, frame_of(out[0], f).data, e, element), to_do);
     }
   }
 
+  // Of bytes to colors or gray: those that frames have.
+  const PixelSource* source() const {
+    const bool bytes = is_frame(from()) || from() == ColorFormat::bgr565 || from() == ColorFormat::bgr555;
+    return bytes && !is_frame(to()) ? this : nullptr;
+  }
+  FrameFormat frame_format() const override { return conversion().format(); }
+  FramePlanes frame_planes(const Shape& in, const Layout& layout) const override {
+    return conversion().planes(extents(std::span(&in, 1), layout));
+  }
+  void frame_pixels(const View& in, const FrameRegion& region, uint8_t* pixels, int64_t pitch) const override {
+    const PixelExtents e = extents(std::span(&in.shape, 1), in.layout);
+    conversion().convert(frame_of(in, region.frame).data, e, region, pixels, pitch);
+  }
+
  private:
+  FrameConversion conversion() const { return {from(), to(), matrix_}; }
   void check_type(const ValueType& t, bool narrow, DType first) const {
     if (t.dtype == DType::none) return;
     if (t.dtype != DType::uint8 && (narrow || (t.dtype != DType::uint16 && t.dtype != DType::float32)))
@@ -108,5 +118,9 @@ struct PackedColors : WholeOperator, ColorArguments {
   frame::Matrix matrix_{};
 };
 PENSTOCK_OPERATOR(PackedColors);
+
+[[maybe_unused]] static const bool has_source =
+    add_pixel_source("color_space_conversion@packed",
+                     [](const BoundOp& op) { return static_cast<const WholeAdaptor<PackedColors>&>(op).op.source(); });
 
 }  // namespace penstock

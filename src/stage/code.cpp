@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "operator/pixel_source.h"
+
 namespace penstock {
 
 namespace {
@@ -155,7 +157,9 @@ class Compiler {
       types_[0].layout = "HWC";
       types_[0].ndim = 3;
     }
-    s_.maps |= t.maps || t.decodes;
+    const bool is_frames = index == 0 && pixel_source(*node.op) != nullptr;
+    if (is_frames) s_.reads_frames = true, types_[0] = node.type;
+    s_.maps |= t.maps || t.decodes || is_frames;
     s_.filters |= t.filters;
     s_.warps |= t.warps;
     s_.needs_channels |= t.mixes_channels || t.per_channel;
@@ -170,7 +174,7 @@ class Compiler {
       by_lane_[value][lane] = home_[value] = s_.source;
       if (!t.pixels) round(s_.source, node.type.dtype);
     } else if (!t.pixels) {  // an integer map: the same values, possibly as another type
-      if (t.decodes || node.type.dtype == types_[first].dtype) {
+      if (t.decodes || is_frames || node.type.dtype == types_[first].dtype) {
         alias_[value] = first;
       } else {
         const int from = origin(first);
@@ -245,7 +249,12 @@ std::vector<Shape> value_shapes(const StageProgram& p, const SampleContext& s, s
     SampleContext c = s;
     c.draws = node.draws;
     Shape result;
-    node.op->shapes(c, operand_shapes, operand_types, std::span(&result, 1));
+    try {
+      node.op->shapes(c, operand_shapes, operand_types, std::span(&result, 1));
+    } catch (Error& e) {
+      if (pixel_source(*node.op)) e.op = node.op->info->name;  // of the frame, not of what follows
+      throw;
+    }
     shapes.push_back(result);
   }
   return shapes;

@@ -35,6 +35,7 @@ struct StageCode {
   int source = -1;  // compiled value that the filter or warp writes; -1: inputs are loaded
   bool decodes = false, maps = false, filters = false, warps = false;
   bool needs_channels = false, positional = false, faults = false, only_copies = false;
+  bool reads_frames = false;        // the first node is a whole operator whose result is read pixel by pixel
   bool has_frames = false;          // an argument has one value for each frame
   bool source_stays_bytes = false;  // the source is made of uint8, and its first use converts it to uint8 again
 };

@@ -40,7 +40,7 @@ bool keeps_frames(const StageCode& code, const SampleContext& context, std::span
   const StageProgram& p = code.program;
   const Shape& out = shapes[static_cast<size_t>(p.outputs[0])];
   const int dim = type_of(p, p.outputs[0]).layout.find('F'), n = out.size();
-  if (code.positional || dim < 0) return false;
+  if (code.positional || code.reads_frames || dim < 0) return false;
   const int64_t frames = out[dim];
   for (size_t k = 0; k < p.inputs.size(); ++k) {
     const Layout& layout = p.inputs[k].layout;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "batch/view_part.h"
+#include "stage/frame_pixels.h"
 #include "stage/frames.h"
 
 namespace penstock {
@@ -23,6 +24,7 @@ void SampleGeometry::clear() {
   plane_pick = -1;
   in_planes = out_planes = 1;
   affine.reset();
+  frame = {};
   for (int64_t& extent : source_extent) extent = 1;
 }
 
@@ -67,7 +69,8 @@ void merge_dims(SampleGeometry& g, int inputs, int64_t planes, bool joins) {
 StageGeometry::StageGeometry(const StageCode& code, PlaneRule rule)
     : code_(code), out_type_(type_of(code.program, code.program.outputs[0])), rule_(rule) {
   const auto& p = code.program;
-  layout_ = code.decodes ? Layout("HWC") : code.maps ? p.inputs[0].layout : out_type_.layout;
+  const Layout& source = code.reads_frames ? pixel_type(code).layout : p.inputs[0].layout;
+  layout_ = code.decodes ? Layout("HWC") : code.maps ? source : out_type_.layout;
   for (int d = 0; d < Shape::kMaxDims; ++d) {
     const int k = layout_ == out_type_.layout || d >= layout_.size() ? -1 : out_type_.layout.find(layout_[d]);
     out_dim_[d] = k >= 0 ? k : d;
@@ -110,8 +113,22 @@ void StageGeometry::add(const SampleContext& context, std::span<const View> in, 
   std::optional<Placement> placement;
   shape = output_shape(context, shapes, placement);
   if (shape.volume() == 0) return;
+  if (code_.reads_frames) return add_pixels(context, in[0], shape, to);
   if (code_.maps && !placement) place(context, in[0].shape, placement);
   add_loops(context, in, shape, dense_strides(shape), placement ? &*placement : nullptr, to.add());
+}
+
+// Of a frame. Where it begins has an address; where its pixels are has places.
+void StageGeometry::add_pixels(const SampleContext& context, const View& in, const Shape& shape,
+                               GeometrySink& to) const {
+  FrameAddress address;
+  const View pixels = pixel_view(code_, context, in, address);
+  std::optional<Placement> placement;
+  place(context, pixels.shape, placement);
+  SampleGeometry& g = to.add();
+  add_loops(context, std::span(&pixels, 1), shape, dense_strides(shape), &*placement, g);
+  g.frame = address;
+  std::swap(g.frame.at, g.in[0]);
 }
 
 void StageGeometry::add_frames(const SampleContext& context, std::span<const View> in, Shape& shape,
@@ -123,6 +140,7 @@ void StageGeometry::add_frames(const SampleContext& context, std::span<const Vie
   const int64_t frames = differing_frames(code_, context.index, shapes);
   if (shape.volume() == 0) return;
   std::optional<Placement> placement;
+  if (code_.reads_frames && frames == 1) return add_pixels(context, in[0], shape, to);
   const View out{nullptr, out_type_.dtype, out_type_.layout, shape, dense_strides(shape)};
   const int dim = out_type_.layout.find('F');
   if (frames == 1 || dim < 0) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "operator/pixel_source.h"
 #include "stage/code.h"
 
 namespace penstock {
@@ -35,6 +36,13 @@ struct DimFilter {
   void table(int64_t count, TapTable& t) const { make_taps(filter, in, begin, step, count, t); }
 };
 
+// Of a sample that is a frame: what the places of its pixels mean (stage/frame_pixels.h).
+struct FrameAddress {
+  FramePlanes planes{};
+  int row_shift = 0, frame_shift = 0;
+  int64_t at = 0;  // of the first pixel that is read
+};
+
 // Where one sample (or one frame of it) is read and written, but for the addresses: samples may share it.
 struct SampleGeometry {
   SampleContext context;                       // of its coefficients
@@ -50,6 +58,7 @@ struct SampleGeometry {
   std::vector<float> fill_values;
   std::optional<AffineMap> affine;
   int64_t source_extent[3] = {1, 1, 1};  // x, y, z of a warp
+  FrameAddress frame;                    // where the stage reads frames; then in[0] is 0
   int64_t positions() const;
   void clear();  // as new, but for memory that it keeps
 };
@@ -125,6 +134,7 @@ class StageGeometry {
                  const Placement* placement, SampleGeometry& g) const;
 
  private:
+  void add_pixels(const SampleContext& context, const View& in, const Shape& shape, GeometrySink& to) const;
   void add_frames(const SampleContext& context, std::span<const View> in, Shape& shape, GeometrySink& to) const;
   void add_mapped(const View& in, const DimMap& m, int d, bool is_plane, LoopDim& dim, SampleGeometry& g) const;
   const StageCode& code_;

@@ -90,8 +90,8 @@ class Emitter : KernelWriter {
 }  // namespace
 
 bool warps_image(const StageCode& code, const StageVariant& v) {
-  return !v.generic && v.kind == StageVariant::Kind::warped && v.warp_z < 0 && v.warp_x == v.dims - 1 &&
-         v.warp_y == v.dims - 2 && v.planes <= 4 && v.narrow_source && !v.picks_planes &&
+  return !v.generic && !code.reads_frames && v.kind == StageVariant::Kind::warped && v.warp_z < 0 &&
+         v.warp_x == v.dims - 1 && v.warp_y == v.dims - 2 && v.planes <= 4 && v.narrow_source && !v.picks_planes &&
          code.program.inputs.size() == 1;
 }
 
@@ -103,7 +103,7 @@ RowLayout row_layout(const StageCode& code, const StageVariant& v) {
   at.axes = v.kind == Kind::tiled ? 0 : __builtin_popcount(v.filtered);
   at.fills = v.fills, at.faults = code.faults, at.filters = v.filtered != 0 || v.kind == Kind::tiled;
   at.picks_planes = v.picks_planes, at.has_plane = v.has_plane;
-  at.warps = v.kind == Kind::warped, at.tiles = v.kind == Kind::tiled;
+  at.warps = v.kind == Kind::warped, at.tiles = v.kind == Kind::tiled, at.frames = code.reads_frames;
   return at;
 }
 

@@ -2,6 +2,7 @@
 #include "cuda/kernels/kernel_writer.h"
 
 #include "cuda/runtime/driver.h"
+#include "operator/pixel_source.h"
 #include "cuda/kernels/vocabulary.h"
 
 namespace penstock {
@@ -22,9 +23,25 @@ void KernelWriter::begin_text(const char* header) {
   text += kernel_source(header);
   line("namespace penstock {{");
   line("typedef {} Index;", variant.wide ? "int64_t" : "int32_t");
-  line("constexpr RowLayout kRow{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};", at.inputs, at.dims, at.axes, at.fills,
-       at.faults, at.filters, at.picks_planes, at.has_plane, at.warps, at.tiles);
+  line("constexpr RowLayout kRow{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}}};", at.inputs, at.dims, at.axes, at.fills,
+       at.faults, at.filters, at.picks_planes, at.has_plane, at.warps, at.tiles, at.frames ? ", true" : "");
+  if (at.frames) frame_format();
   operators();
+}
+
+void KernelWriter::frame_format() {
+  const StageNode& node = code.program.nodes[0];
+  const FrameFormat f = pixel_source(*node.op)->frame_format();
+  const frame::Matrix& m = f.matrix;
+  line("struct FrameFormat {{");
+  line("  static constexpr int kKind = {}, kHalfX = {}, kHalfY = {}, kStep = {}, kChromaStep = {}, kChannels = {};",
+       static_cast<int>(f.kind), f.half_x, f.half_y, f.step, f.chroma_step, f.channels);
+  line("  static constexpr bool kBlueFirst = {}, kFrames = {};", f.blue_first, node.type.layout.has('F'));
+  line(
+      "  PENSTOCK_HD static frame::Matrix matrix() {{ return {{{}, {}, {}, {}, {}, {}, {{}}, {{}}, {{}}, 0, 0, {}}}; "
+      "}}",
+      m.luma, m.red_of_v, m.green_of_u, m.green_of_v, m.blue_of_u, m.black, m.bits);
+  line("}};");
 }
 
 std::string entry_text(bool by_value, int blocks) {
@@ -92,6 +109,7 @@ void KernelWriter::stage(int group) {
   line("  template <template <class> class F> using OfInputs = Each<{}>;", of_inputs);
   line("  template <int k> using In = typename Nth<k{}>::type;", types);
   line("  static constexpr RowLayout kRow = penstock::kRow;");
+  if (at.frames) line("  typedef FrameFormat Frame;");
   line("  static constexpr int kPlanes = {}, kOutPlanes = {}, kGroup = {};", std::max(1, variant.planes), out_planes(),
        group);
   line("  static constexpr bool kOneRow = {}, kTable = {}, kCopies = {}, kReverses = {};", variant.one_row,

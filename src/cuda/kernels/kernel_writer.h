@@ -49,6 +49,7 @@ class KernelWriter {
   };
   std::vector<Coefs> coefs() const;
   void operators();
+  void frame_format();  // of the source
   // The instructions on all planes; values are arrays v<value>[].
   void instructions();
   const Instruction* tile_of(int node) const;

@@ -61,7 +61,7 @@ template <class Stage> __device__ inline void positions(const char* table) {
   const StageLoops<Stage> loops(b.row);
   const StageStore<Stage> store(b, kLast);
   const Index groups = (loops.extent[kLast] + q - 1) / q;
-  if constexpr (Stage::kTable && !kFills && planes > 1 && made == planes)
+  if constexpr (Stage::kTable && !kReadsFrames<Stage> && !kFills && planes > 1 && made == planes)
     if (whole_groups_to_planes(b, loops, store, results, groups)) return;
   for (Index i = b.begin + static_cast<Index>(threadIdx.x); i < b.end; i += static_cast<Index>(blockDim.x)) {
     Index x[kDims];
@@ -80,9 +80,13 @@ template <class Stage> __device__ inline void positions(const char* table) {
     for_each_input<Stage::kRow.inputs>([&](auto k) {
       using In = typename Stage::template In<k.value>;
       const Index step = loops.in[k.value][kLast], plane = loops.plane_in[k.value];
-      const In* from = value_of<k.value>(b.in) + loops.offset(x, loops.in[k.value]);
+      const auto from = value_of<k.value>(b.in) + loops.offset(x, loops.in[k.value]);
       auto& own = value_of<k.value>(g).v;
-      if (full && (planes == 1 || plane == 1) && (step == planes || step == -planes)) {
+      if constexpr (kReadsFrames<Stage>) {
+        PENSTOCK_UNROLL
+        for (int j = 0; j < q; ++j)
+          for (int p = 0; p < planes; ++p) own[j][p] = reads(j) ? from[j * step + p * plane] : In(0);
+      } else if (full && (planes == 1 || plane == 1) && (step == planes || step == -planes)) {
         load_group(from, step > 0, own);
       } else {
         PENSTOCK_UNROLL

@@ -56,7 +56,7 @@ template <class Stage> struct StageTaps {
     return at;
   }
   // The sum over taps: the innermost dimension last, as on the CPU.
-  template <int k = 0> PENSTOCK_HD inline float sum(const In* in) const {
+  template <int k = 0> PENSTOCK_HD inline float sum(const SourceOf<Stage>& in) const {
     if constexpr (k == kAxes) {
       return to_lane<In, float>(*in);
     } else {
@@ -70,9 +70,9 @@ template <class Stage> struct StageTaps {
     }
   }
   template <class Offset>
-  PENSTOCK_HD inline void read(const In* in, const Index (&x)[kDims], const StageLoops<Stage>& loops,
+  PENSTOCK_HD inline void read(const SourceOf<Stage>& in, const Index (&x)[kDims], const StageLoops<Stage>& loops,
                                const Offset& plane, Number (&source)[Stage::kPlanes]) {
-    const In* at = in + corner(x, loops);
+    const auto at = in + corner(x, loops);
     for (int p = 0; p < Stage::kPlanes; ++p)
       source[p] = indexed ? to_lane<In, Number>(at[plane(p)]) : change_lane<float, Number>(sum(at + plane(p)));
   }
@@ -107,14 +107,14 @@ template <class Stage> struct StageWarp {
     return {extent, stride, border_fill, fill_in_lane<V>(outside), load};
   }
   template <class Offset>
-  PENSTOCK_HD inline void read(const In* in, const Index (&x)[kDims], const StageLoops<Stage>&, const Offset& plane,
-                               Number (&source)[Stage::kPlanes]) const {
+  PENSTOCK_HD inline void read(const SourceOf<Stage>& in, const Index (&x)[kDims], const StageLoops<Stage>&,
+                               const Offset& plane, Number (&source)[Stage::kPlanes]) const {
     // Integers of more than 24 bits are blended in float64.
     typedef typename Nth<std::is_floating_point_v<Number> ? 0 : 1, Number, double>::type Blend;
     const auto point = affine_point<kWarped>(m, x[Stage::kWarpX], x[Stage::kWarpY],
                                              kWarped == 3 ? x[kWarped == 3 ? Stage::kWarpZ : 0] : 0, nearest);
     for (int p = 0; p < Stage::kPlanes; ++p) {
-      const In* own = in + plane(p);
+      const auto own = in + plane(p);
       if (nearest) {
         source[p] = channel<Number>([own](int64_t at) { return to_lane<In, Number>(own[at]); }).tap(point, 0);
         continue;

@@ -6,6 +6,7 @@
 //                                 input k in plane p
 #pragma once
 #include "launch/find_entry.h"
+#include "cuda/kernels/frame_source.h"
 #include "cuda/kernels/groups.h"
 #include "cuda/kernels/stage_row.h"
 
@@ -35,16 +36,25 @@ template <int n, int k = 0, class F> PENSTOCK_HD inline void for_each_input(cons
   }
 }
 
+// Where the inputs are: pointers, or what reads a frame as if it were one.
+template <class Stage, bool frames = kReadsFrames<Stage>> struct InputsOf {
+  template <class T> using Pointer = const T*;
+  typedef typename Stage::template OfInputs<Pointer> type;
+};
+template <class Stage> struct InputsOf<Stage, true> {
+  typedef Each<FrameReader<typename Stage::Frame, typename Stage::Index>> type;
+};
+template <class Stage> using SourceOf = decltype(InputsOf<Stage>::type::own);
+
 // The entry of this block, and the part [begin, end) of its work that the block does.
 template <class Stage> struct StageBlock {
   typedef typename Stage::Index Index;
   typedef typename Stage::Out Out;
-  template <class T> using Pointer = const T*;
 
   const char* table;
   const char* coefs;  // the row's offset of coefficients is from here
   StageRow<const char> row;
-  typename Stage::template OfInputs<Pointer> in;
+  typename InputsOf<Stage>::type in;
   Out* out;
   int32_t* fault = nullptr;
   int entry, number;  // of the table; of the block among its entry's
@@ -67,8 +77,12 @@ template <class Stage> struct StageBlock {
       auto& pointer = value_of<k.value>(in);
       const char* at = row.head().in[k.value];
       if constexpr (Stage::kOneRow) at += entry * head.in_step[k.value];
-      pointer = reinterpret_cast<decltype(&*pointer)>(at);
-      PENSTOCK_GLOBAL(pointer);
+      if constexpr (kReadsFrames<Stage>) {
+        pointer.begin(at, row.frame());
+      } else {
+        pointer = reinterpret_cast<decltype(&*pointer)>(at);
+        PENSTOCK_GLOBAL(pointer);
+      }
     });
     char* to = row.head().out;
     if constexpr (Stage::kOneRow) to += entry * head.out_step;

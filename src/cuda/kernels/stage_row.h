@@ -73,6 +73,13 @@ struct TileRow {
   TileAxisRow x, y;
   int64_t band;  // rows that are in shared memory at once
 };
+// Where the planes of a frame are (operator/pixel_source.h), and what the places of its pixels mean
+// (stage/frame_pixels.h).
+struct FrameSourceRow {
+  int64_t plane[3], pitch[2], frame, row_shift, frame_shift;
+  int64_t at;  // of the first pixel that is read
+};
+static_assert(sizeof(FrameSourceRow) == 9 * 8);
 static_assert(sizeof(TableHeader) == 14 * 8 && sizeof(RowHead) == 7 * 8 && sizeof(LoopRow) == 8 * 8 &&
               sizeof(TapsRow) == 4 * 8 && sizeof(WarpRow) == 19 * 8 && sizeof(BoxRow) == sizeof(WarpRow) &&
               sizeof(AxisTaps) == 8 * 8 && sizeof(TileRow) == 25 * 8);
@@ -83,7 +90,7 @@ PENSTOCK_HD constexpr int window_lead(int taps, int planes) { return (taps / 2 *
 struct RowLayout {
   int inputs = 1, dims = 0, axes = 0;  // axes: filtered dimensions
   bool fills = false, faults = false, filters = false, picks_planes = false, has_plane = false, warps = false,
-       tiles = false;
+       tiles = false, frames = false;
 
   PENSTOCK_HD constexpr int fill() const { return 8 * (3 + inputs); }
   PENSTOCK_HD constexpr int fault() const { return fill() + 8 * fills; }
@@ -94,7 +101,8 @@ struct RowLayout {
   PENSTOCK_HD constexpr int axis(int k) const { return dim(dims) + static_cast<int>(sizeof(TapsRow)) * k; }
   PENSTOCK_HD constexpr int warp() const { return axis(axes); }
   PENSTOCK_HD constexpr int tile() const { return warp() + (warps ? static_cast<int>(sizeof(WarpRow)) : 0); }
-  PENSTOCK_HD constexpr int bytes() const { return tile() + (tiles ? static_cast<int>(sizeof(TileRow)) : 0); }
+  PENSTOCK_HD constexpr int frame() const { return tile() + (tiles ? static_cast<int>(sizeof(TileRow)) : 0); }
+  PENSTOCK_HD constexpr int bytes() const { return frame() + (frames ? static_cast<int>(sizeof(FrameSourceRow)) : 0); }
 
  private:
   PENSTOCK_HD constexpr int loop_bytes() const { return 8 * (4 + inputs); }
@@ -123,6 +131,7 @@ template <class Byte> struct StageRow {
   PENSTOCK_HD Part<WarpRow>& warp() const { return part<WarpRow>(at.warp()); }
   PENSTOCK_HD Part<BoxRow>& box() const { return part<BoxRow>(at.warp()); }
   PENSTOCK_HD Part<TileRow>& tile() const { return part<TileRow>(at.tile()); }
+  PENSTOCK_HD Part<FrameSourceRow>& frame() const { return part<FrameSourceRow>(at.frame()); }
 
  private:
   template <class T> PENSTOCK_HD Part<T>& part(int offset) const { return *reinterpret_cast<Part<T>*>(row + offset); }

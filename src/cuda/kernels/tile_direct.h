@@ -34,6 +34,9 @@ template <class Stage> struct DirectTaps {
         return;
       }
     }
+    if constexpr (Tile::kFrames && !Stage::kRow.picks_planes) {
+      if (t.reads_pixels()) return frame_pixels(corner, wx0, wx1, rows_of(wy0, wy1), source);
+    }
     // All samples are requested before one is used.
     const Rows rows = rows_of(wy0, wy1);
     float left[kPlanes], right[kPlanes];
@@ -78,6 +81,26 @@ template <class Stage> struct DirectTaps {
       return {lower ? t.step_y : 0, upper ? 0 : t.step_y, lower ? wy1 : wy0, wy1, upper || lower};
     }
     return {0, two ? t.step_y : 0, wy0, wy1, !two};
+  }
+  // Up to two neighbors of two rows, each converted once for all its channels.
+  __device__ inline void frame_pixels(Index corner, float wx0, float wx1, const Rows& rows,
+                                      typename Stage::SourceNumber (&source)[kPlanes]) const {
+    float left[kPlanes], right[kPlanes] = {};
+    const bool pairs = t.tx.taps.taps > 1;
+    frame_column(corner, rows, left);
+    if (pairs) frame_column(corner + t.step_x, rows, right);
+    PENSTOCK_UNROLL
+    for (int p = 0; p < kPlanes; ++p) Tile::set(source[p], pairs ? fma(wx1, right[p], wx0 * left[p]) : wx0 * left[p]);
+  }
+  __device__ inline void frame_column(Index at, const Rows& rows, float (&to)[kPlanes]) const {
+    float second[kPlanes];
+    t.in.pixel(at + rows.first, to);
+    PENSTOCK_UNROLL
+    for (int p = 0; p < kPlanes; ++p) to[p] *= rows.w0;
+    if (rows.single) return;
+    t.in.pixel(at + rows.second, second);
+    PENSTOCK_UNROLL
+    for (int p = 0; p < kPlanes; ++p) to[p] = fma(rows.w1, second[p], to[p]);
   }
   __device__ inline float column(Index at, const Rows& rows) const {
     const float first = rows.w0 * Tile::number(t.in[at + rows.first]), second = Tile::number(t.in[at + rows.second]);

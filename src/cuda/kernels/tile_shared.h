@@ -17,7 +17,7 @@ template <class Stage> struct FilteredRows {
   typedef StageTile<Stage> Tile;
   static constexpr int kPlanes = Stage::kPlanes;
   static constexpr bool kWords = Tile::kBytes && !Stage::kRow.picks_planes,
-                        kElements = !Tile::kBytes && !Stage::kRow.picks_planes;
+                        kElements = !Tile::kBytes && !Tile::kFrames && !Stage::kRow.picks_planes;
   static constexpr int kMany = 4;  // elements of a lane at once
 
   const Tile& t;
@@ -25,9 +25,9 @@ template <class Stage> struct FilteredRows {
   int low, columns, pitch;  // the first column
   bool gathers;             // the taps of each output
   float* rows;
-  const In* corner;  // of the first column in memory, the first row
-  Index forward;     // from column to column
-  int j0, j1;        // rows [j0, j1), counted as the taps are
+  SourceOf<Stage> corner;  // of the first column in memory, the first row
+  Index forward;           // from column to column
+  int j0, j1;              // rows [j0, j1), counted as the taps are
 
   __device__ inline FilteredRows(const Tile& tile, const TapsOfTile<Stage>& of_tile) : t(tile), taps(of_tile) {
     const int end_x = t.mx > 0 ? taps.first_x[t.mx - 1] : 0, begin_x = t.mx > 0 ? taps.first_x[0] : 0;
@@ -127,12 +127,18 @@ template <class Stage> struct FilteredRows {
   }
   __device__ inline void row(int j, int lane, int across) {
     const auto [from, to] = weighted_taps(taps.weight_y + j, t.ny, t.ty.taps.taps);
-    const In* own = corner + (static_cast<Index>(taps.first_y[j]) + from) * t.step_y;
+    const auto own = corner + (static_cast<Index>(taps.first_y[j]) + from) * t.step_y;
     if constexpr (kWords) {
       if (t.beside()) {
         const int n = columns * kPlanes;
         for (int c = lane * 8; c + 8 <= n; c += across * 8) eight_bytes(own + c, j, from, to, c);
         for (int c = n / 8 * 8 + lane; c < n; c += across) byte(own + c, j, from, to, c);
+        return;
+      }
+    }
+    if constexpr (Tile::kFrames && !Stage::kRow.picks_planes) {
+      if (t.reads_pixels()) {
+        for (int c = lane; c < columns; c += across) pixel(own + c * forward, j, from, to, c * kPlanes);
         return;
       }
     }
@@ -160,7 +166,19 @@ template <class Stage> struct FilteredRows {
       sum = fma(taps.weight_y[k * t.ny + j], byte_number(q[(k - from) * t.step_y], 0), sum);
     rows[(j - j0) * pitch + c] = sum;
   }
-  __device__ inline void sample(const In* q, int j, int from, int to, int c) {
+  // Of all channels of a frame's pixel.
+  __device__ inline void pixel(const SourceOf<Stage>& q, int j, int from, int to, int c) {
+    float sum[kPlanes], own[kPlanes];
+    q.pixel(0, sum);
+    for (int p = 0; p < kPlanes; ++p) sum[p] *= taps.weight_y[from * t.ny + j];
+    PENSTOCK_UNROLL_TWICE
+    for (int k = from + 1; k < to; ++k) {
+      q.pixel((k - from) * t.step_y, own);
+      for (int p = 0; p < kPlanes; ++p) sum[p] = fma(taps.weight_y[k * t.ny + j], own[p], sum[p]);
+    }
+    for (int p = 0; p < kPlanes; ++p) rows[(j - j0) * pitch + c + p] = sum[p];
+  }
+  __device__ inline void sample(const SourceOf<Stage>& q, int j, int from, int to, int c) {
     float sum = taps.weight_y[from * t.ny + j] * Tile::number(*q);
     for (int k = from + 1; k < to; ++k)
       sum = fma(taps.weight_y[k * t.ny + j], Tile::number(q[(k - from) * t.step_y]), sum);

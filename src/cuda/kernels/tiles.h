@@ -19,7 +19,8 @@ template <class Stage> struct StageTile {
   typedef typename Stage::Out Out;
   typedef typename Stage::template In<0> In;
   static constexpr int kX = Stage::kRow.dims - 1, kY = kX - 1, kPlanes = Stage::kPlanes;
-  static constexpr bool kFills = Stage::kRow.fills, kBytes = std::is_same_v<In, uint8_t>;
+  static constexpr bool kFills = Stage::kRow.fills, kFrames = kReadsFrames<Stage>,
+                        kBytes = std::is_same_v<In, uint8_t> && !kFrames;
 
   StageBlock<Stage> block;
   typename Stage::Coefs coefs;
@@ -30,7 +31,7 @@ template <class Stage> struct StageTile {
   Index row_out;         // from output row to output row
   Index plane_in = 0;    // from plane to plane of the source
   const int32_t* pick = nullptr;
-  const In* in;  // of this tile's outer dimensions
+  SourceOf<Stage> in;  // of this tile's outer dimensions
   Out* out;
   Index x0, y0;  // the tile's corner
   int nx, ny;    // its outputs
@@ -70,6 +71,11 @@ template <class Stage> struct StageTile {
     if constexpr (!Stage::kRow.has_plane) return 0;
     else if constexpr (Stage::kRow.picks_planes) return static_cast<Index>(pick[p]) * plane_in;
     else return p * plane_in;
+  }
+  // Whether pixels of frames are read with all their channels, in their order.
+  PENSTOCK_HD inline bool reads_pixels() const {
+    if constexpr (kFrames) return Stage::Frame::kChannels == kPlanes && (kPlanes == 1 || plane_in == 1);
+    return false;
   }
   PENSTOCK_HD static inline float number(In v) { return number_of<In, float>(v); }
 

@@ -107,6 +107,7 @@ int axis_dims(const StageVariant& v, int32_t* dims) {
 std::optional<StageVariant> generic_variant(const StageCode& code, const StageVariant& v,
                                             std::span<const StageEntry> entries) {
   using Kind = StageVariant::Kind;
+  if (code.reads_frames) return std::nullopt;
   StageVariant g = v;
   g.generic = true, g.by_value = g.one_row = false, g.table = false, g.wide = false, g.narrow_source = false;
   g.path = StageVariant::Path::indexed,

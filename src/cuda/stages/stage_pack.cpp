@@ -329,7 +329,7 @@ class Packing {
 
   // Planes that are read begin at the first valid one; the kernel counts them from 0.
   int64_t plane_offset(const SampleGeometry& g) const {
-    return g.has_plane && g.plane_pick < 0 ? g.plane.lo * g.plane.in_stride[0] * in_bytes_[0] : 0;
+    return g.has_plane && g.plane_pick < 0 && !at_.frames ? g.plane.lo * g.plane.in_stride[0] * in_bytes_[0] : 0;
   }
 
   // The entries of a run, all like the first one, which is there.
@@ -470,6 +470,7 @@ class Packing {
     if (v_.kind == Kind::tiled)
       for (int k = 0; k < 2; ++k) put_tile(g, e, k);
     if (g.affine) put_affine(g, e);
+    if (at_.frames) put_frame(g, row(e).frame());
     const StageRow<std::byte> own = row(e);
     if (at_.filters) own.indexed() = g.indexed;
     if (v_.has_plane) {

@@ -18,6 +18,18 @@ std::optional<FormTaps> GpuGeometry::form_taps(const StageCode& code, const Stag
   return FormTaps{g.tiling.x, g.tiling.y, most_scale_of_bytes(code, g)};
 }
 
+void put_frame(const SampleGeometry& g, FrameSourceRow& to) {
+  const FramePlanes& p = g.frame.planes;
+  // Planes that are read begin at the first valid one; the kernel counts them from 0.
+  const int64_t first = g.has_plane && g.plane_pick < 0 ? g.plane.lo * g.plane.in_stride[0] : 0;
+  to = {{p.plane[0], p.plane[1], p.plane[2]},
+        {p.pitch[0], p.pitch[1]},
+        p.frame,
+        g.frame.row_shift,
+        g.frame.frame_shift,
+        g.frame.at + first};
+}
+
 static void put_axis(const AlikeAxis& a, TileAxisRow& to, int64_t& stride) {
   to.taps.taps = a.taps, to.taps.in = a.in, to.taps.lo = a.lo, to.taps.scale = a.scale;
   to.begin = a.begin, to.step = a.step, to.hop = a.hop;

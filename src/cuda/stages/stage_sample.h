@@ -54,6 +54,8 @@ struct GpuGeometry {
 using StageEntry = BatchEntry<GpuGeometry>;  // of a table
 using StageRun = BatchRun<GpuGeometry>;
 
+// Where a frame's planes are, and what the places of its pixels mean.
+void put_frame(const SampleGeometry& g, FrameSourceRow& to);
 // Writes the sample's numbers over those of its form, in the row of a tiled kernel.
 void put_alike(const AlikeSample& sample, const StageRow<std::byte>& row);
 

@@ -178,7 +178,7 @@ bool has_pixels_beside(const SampleGeometry& g) {
 // Bytes, the same forward.
 bool lies_together(const StageCode& code, const SampleGeometry& g) {
   const LoopDim& dx = g.dims.back();
-  return input_dtype(code, 0) == DType::uint8 && has_pixels_beside(g) &&
+  return input_dtype(code, 0) == DType::uint8 && !code.reads_frames && has_pixels_beside(g) &&
          dx.in_stride[0] * (dx.filter < 0 ? 1 : dx.step) > 0;
 }
 
@@ -210,7 +210,7 @@ Path path_of(const StageCode& code, const StageSample& g) {
   // Of wide elements neighboring threads read neighboring ones: in shared memory, of which a few taps need little.
   if (x.taps <= 2 && y.taps <= 2 && x.kind != FilterKind::window && y.kind != FilterKind::window)
     return g.tiling.gathers ? Path::shared : Path::direct;
-  if (g.fills || !is_window(g, dx, type) || !is_window(g, dy, type))
+  if (g.fills || code.reads_frames || !is_window(g, dx, type) || !is_window(g, dy, type))
     return can_resample_bytes(code, g) ? Path::resampled : Path::shared;
   if (!lies_together(code, g)) return Path::window;
   return streams(code, g, dx, dy) ? Path::streaming : slides(g, dx, dy) ? Path::sliding : Path::window;
@@ -259,9 +259,10 @@ bool has_boxes(const StageCode& code, const StageSample& g) {
 // Pixels of three bytes to pixels of bytes, in rows that fill much of what a warp takes.
 bool has_pixel_rows(const StageCode& code, const StageSample& g) {
   const StageVariant& v = g.variant;
-  if (v.kind != StageVariant::Kind::positions || v.wide || v.fills || v.picks_planes || !v.has_plane || code.faults ||
-      v.planes != 3 || (v.out_planes != 1 && v.out_planes != 3) || code.program.inputs.size() != 1 ||
-      input_dtype(code, 0) != DType::uint8 || type_of(code.program, code.program.outputs[0]).dtype != DType::uint8)
+  if (v.kind != StageVariant::Kind::positions || code.reads_frames || v.wide || v.fills || v.picks_planes ||
+      !v.has_plane || code.faults || v.planes != 3 || (v.out_planes != 1 && v.out_planes != 3) ||
+      code.program.inputs.size() != 1 || input_dtype(code, 0) != DType::uint8 ||
+      type_of(code.program, code.program.outputs[0]).dtype != DType::uint8)
     return false;
   const LoopDim& row = g.dims.back();
   return row.extent >= kRowPixels / 8 && std::abs(row.in_stride[0]) == 3 && row.out_stride == v.out_planes &&
@@ -271,8 +272,8 @@ bool has_pixel_rows(const StageCode& code, const StageSample& g) {
 // Elements that are only moved, in rows that fill much of what a warp takes, or wide ones in pixels.
 bool has_moved_rows(const StageCode& code, const StageSample& g) {
   const StageVariant& v = g.variant;
-  if (v.kind != StageVariant::Kind::positions || v.wide || v.fills || v.picks_planes || !code.only_copies ||
-      code.program.inputs.size() != 1)
+  if (v.kind != StageVariant::Kind::positions || code.reads_frames || v.wide || v.fills || v.picks_planes ||
+      !code.only_copies || code.program.inputs.size() != 1)
     return false;
   const LoopDim& row = g.dims.back();
   const auto element = static_cast<int64_t>(size_of(input_dtype(code, 0)));
@@ -391,10 +392,10 @@ void choose_variant(const StageCode& code, StageSample& g) {
       v.window_x = window_size(g, dx), v.window_y = window_size(g, dy);
     }
   } else if (code.source >= 0) v.kind = StageVariant::Kind::filtered, v.vertical = vertical_dim(g);
-  else if (is_one_row(code, g)) v.kind = StageVariant::Kind::elements, v.dims = 1;
+  else if (!code.reads_frames && is_one_row(code, g)) v.kind = StageVariant::Kind::elements, v.dims = 1;
   // A chain of several operators on bytes is a table of its 256 results (for each channel).
   if (v.kind <= StageVariant::Kind::positions && inputs == 1 && v.planes <= 4 && !code.faults && !code.decodes &&
-      code.program.inputs[0].dtype == DType::uint8) {
+      !code.reads_frames && code.program.inputs[0].dtype == DType::uint8) {
     int tiles = 0;
     bool mixes = false;
     for (const auto& i : code.code) tiles += i.kind == Instruction::tile;

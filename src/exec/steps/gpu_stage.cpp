@@ -23,13 +23,13 @@ class GpuStageStep final : public StepRunner {
         sizes_(size_outputs(context.plan, step)),
         constant_(has_constant_arguments(context.plan, step)) {
     rules.allocates = rules.runs_here = true;
-    rules.makes_output = makes_output(info_of(node).family == Family::whole);
+    rules.makes_output = makes_output(step.nodes.size() == 1 && info_of(node).family == Family::whole);
     rules.replaceable = false;  // not for one sample
   }
 
   void prepare(Iteration& it, Worker&) override;
   const Node& blamed(const Error& e) const override {
-    return context_.graph.node(is_of_data(e) ? step.nodes.front() : step.nodes.back());
+    return is_of_data(e) || e.op == node.op ? node : context_.graph.node(step.nodes.back());
   }
 
  private:

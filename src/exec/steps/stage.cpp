@@ -31,7 +31,7 @@ class StageStep final : public StatefulStep<StageState> {
         numbers_(context, step),
         sizes_(size_outputs(context.plan, step)),
         constant_(has_constant_arguments(context.plan, step)),
-        whole_(info_of(node).family == Family::whole) {
+        whole_(step.nodes.size() == 1 && info_of(node).family == Family::whole) {
     rules.allocates = rules.runs_here = true;
     rules.makes_output = makes_output(whole_);
   }
@@ -41,7 +41,7 @@ class StageStep final : public StatefulStep<StageState> {
   }
   void run(Iteration& it, int first, int count, Worker& worker) override;
   const Node& blamed(const Error& e) const override {
-    return context_.graph.node(is_of_data(e) ? step.nodes.front() : step.nodes.back());
+    return is_of_data(e) || e.op == node.op ? node : context_.graph.node(step.nodes.back());
   }
 
  private:

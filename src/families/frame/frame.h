@@ -8,8 +8,8 @@
 
 namespace penstock::frame {
 
-// On the host. Elements are uint8; without chroma and bits also uint16 and float32.
-void frame_rows(Target target, DType dtype, const FrameRow& row);
+// On the host, rows from `first` on. Elements are uint8; without chroma and bits also uint16 and float32.
+void frame_rows(Target target, DType dtype, const FrameRow& row, int64_t first = 0);
 
 inline void frame_step(DType dtype, const FrameRow& row, SampleWork& to) {
   if (row.height == 0 || row.width == 0) return;

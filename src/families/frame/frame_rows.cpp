@@ -26,17 +26,17 @@ template <class T> void make_rows(const FrameRow& r, int64_t first, int64_t end)
 
 }  // namespace
 
-void frame_rows(Target target, DType dtype, const FrameRow& r) {
-  const int64_t bytes = r.height * r.width * 4 * static_cast<int64_t>(size_of(dtype));
+void frame_rows(Target target, DType dtype, const FrameRow& r, int64_t first) {
+  const int64_t rows = r.height - first, bytes = rows * r.width * 4 * static_cast<int64_t>(size_of(dtype));
   const bool fast = dtype == DType::uint8 && PENSTOCK_FOR_TARGET(target, frame, has_loops(r));
   // Rows that share chroma stay together.
   const int64_t both = r.out.kind == chroma && r.out.half_y ? 2 : 1;
-  Crew::share((r.height + both - 1) / both, bytes, [&](int64_t first, int64_t end) {
-    first *= both, end = std::min(end * both, r.height);
-    if (fast) PENSTOCK_FOR_TARGET(target, frame, convert_rows(r, first, end));
-    else if (dtype == DType::uint8) make_rows<uint8_t>(r, first, end);
-    else if (dtype == DType::uint16) make_rows<uint16_t>(r, first, end);
-    else make_rows<float>(r, first, end);
+  Crew::share((rows + both - 1) / both, bytes, [&](int64_t from, int64_t end) {
+    from = first + from * both, end = std::min(first + end * both, r.height);
+    if (fast) PENSTOCK_FOR_TARGET(target, frame, convert_rows(r, from, end));
+    else if (dtype == DType::uint8) make_rows<uint8_t>(r, from, end);
+    else if (dtype == DType::uint16) make_rows<uint16_t>(r, from, end);
+    else make_rows<float>(r, from, end);
   });
 }
 

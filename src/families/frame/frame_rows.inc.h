@@ -83,7 +83,17 @@ inline void store_chroma(const FrameRow& r, int64_t y, int64_t x, int64_t n, Pla
   join_two(light_first ? light : to, light_first ? to : light, first, n);
 }
 
+// Luma whose rows follow each other on both sides: one copy.
+inline bool copies_luma(const FrameRow& r) {
+  return r.in.kind == chroma && r.out.kind == gray && r.in.step[0] == 1 && r.in.pitch[0] == r.width &&
+         r.out.pitch[0] == r.width;
+}
+
 inline void convert_rows(const FrameRow& r, int64_t first, int64_t end) {
+  if (copies_luma(r)) {
+    std::memcpy(first_of(r.out, first, 0, 0, 1), bytes_at(r.in, 0, first, 0), static_cast<size_t>((end - first) * r.width));
+    return;
+  }
   Planes p;
   if (r.in.channels != 4) std::memset(p.at[3], 255, sizeof p.at[3]);
   for (int64_t y = first; y < end; ++y)

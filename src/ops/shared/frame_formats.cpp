@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/shared/frame_conversion.h"
+
 namespace penstock {
 
 using F = ColorFormat;
@@ -135,6 +137,51 @@ frame::Matrix frame_matrix(const ColorArguments& a, F f) {
   m.y_offset = (m.black << m.bits) + (1 << (m.bits - 1));
   m.c_offset = (128 << m.bits) + (1 << (m.bits - 1));
   return m;
+}
+
+// An address that distances are counted from: nothing is read.
+static const char* origin() { return reinterpret_cast<const char*>(uintptr_t{1} << 20); }
+
+frame::FrameRow FrameConversion::row(const frame::Side& in, const void* out, PixelExtents e, size_t element) const {
+  frame::FrameRow r{};
+  r.in = in, r.out = frame_side(to, {out}, 1, e, element);
+  r.height = e.height, r.width = e.width, r.matrix = matrix;
+  r.first_of_two = halves_of(to).y;
+  return r;
+}
+
+FrameFormat FrameConversion::format() const {
+  const frame::Side s = frame_side(from, {origin()}, 1, {2, 2}, 1);
+  FrameFormat f;
+  f.kind = static_cast<frame::Kind>(s.kind);
+  f.half_x = s.half_x, f.half_y = s.half_y;
+  f.step = s.step[0], f.chroma_step = s.step[1];
+  f.channels = frame_shape(to).channels, f.blue_first = is_blue_first(to);
+  f.matrix = matrix;
+  return f;
+}
+
+FramePlanes FrameConversion::planes(PixelExtents e) const {
+  const frame::Side s = frame_side(from, {origin()}, 1, e, 1);
+  FramePlanes p{};
+  for (int k = 0; k < 3; ++k) p.plane[k] = static_cast<const char*>(s.plane[k]) - origin(), p.pitch[k] = s.pitch[k];
+  p.frame = rows_of(from, e.height) * e.width * frame_shape(from).channels;
+  return p;
+}
+
+void FrameConversion::convert(const void* in, PixelExtents e, const FrameRegion& region, uint8_t* pixels,
+                              int64_t pitch) const {
+  frame::Side s = frame_side(from, {in}, 1, e, 1);
+  for (int k = 0; k < 4; ++k) {
+    const bool halved = s.kind == frame::chroma && (k == 1 || k == 2);
+    s.plane[k] = moved(s.plane[k], (region.x >> (halved ? s.half_x : 0)) * s.step[k], 1);
+  }
+  frame::FrameRow r = row(s, pixels, {region.y + region.height, region.width}, 1);
+  for (int k = 0; k < 4; ++k) {
+    r.out.pitch[k] = pitch;
+    r.out.plane[k] = moved(r.out.plane[k], -region.y * pitch, 1);
+  }
+  frame::frame_rows(best_target(), DType::uint8, r, region.y);
 }
 
 }  // namespace penstock

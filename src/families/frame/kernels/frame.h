@@ -5,14 +5,11 @@
 #include <cstdint>
 
 #include "launch/entry.h"
+#include "pixel/frame_colors.h"
 
 namespace penstock::frame {
 
 using namespace whole;
-
-// What the samples at a pixel are: three or four colors; gray; luma and two chromas; two bytes with the bits of blue,
-// green and red (and of alpha).
-enum Kind : int32_t { colors, gray, chroma, bits565, bits555 };
 
 // An image: red, green, blue and alpha, or luma and the chromas of blue and red. Sample (y, x) of plane p is element
 // y * pitch[p] + x * step[p]; a sample of chroma is for 2^half_x x 2^half_y pixels.
@@ -21,13 +18,6 @@ struct Side {
   int64_t pitch[4];
   int32_t step[4];
   int32_t half_x, half_y, kind, channels;
-};
-
-// Integers with a fraction of `bits` bits. To colors: of luma less black, and of chroma less 128. To luma: of colors,
-// with the sums' offsets, which include a half.
-struct Matrix {
-  int32_t luma, red_of_v, green_of_u, green_of_v, blue_of_u, black;
-  int32_t y[3], u[3], v[3], y_offset, c_offset, bits;
 };
 
 struct FrameRow {
@@ -42,36 +32,6 @@ static_assert(sizeof(Side) == 96 && sizeof(FrameRow) % 8 == 0);
 constexpr int kPixels = 8;  // of a row, for a thread: a multiple of what shares chroma
 inline int64_t frame_units(const FrameRow& r) { return r.height * ((r.width + kPixels - 1) / kPixels); }
 
-template <class T> struct NumberOf {
-  typedef int32_t type;
-  static constexpr int32_t kFull = sizeof(T) == 1 ? 255 : 65535;
-};
-template <> struct NumberOf<float> {
-  typedef float type;
-  static constexpr float kFull = 1.0f;
-};
-template <class T> using Number = typename NumberOf<T>::type;
-template <class T> struct Pixel {
-  Number<T> red, green, blue, alpha;
-};
-
-PENSTOCK_HD inline int32_t saturated(int32_t v) { return v < 0 ? 0 : v > 255 ? 255 : v; }
-PENSTOCK_HD inline int32_t gray_of(int32_t red, int32_t green, int32_t blue) {
-  return static_cast<int32_t>((static_cast<uint32_t>(red) * 9798u + static_cast<uint32_t>(green) * 19235u +
-                               static_cast<uint32_t>(blue) * 3735u + 16384u) >>
-                              15);
-}
-PENSTOCK_HD inline float gray_of(float red, float green, float blue) {
-  return red * 0.299f + green * 0.587f + blue * 0.114f;
-}
-// Values of bytes.
-PENSTOCK_HD inline Pixel<uint8_t> of_chroma(const Matrix& m, int32_t y, int32_t u, int32_t v) {
-  const int32_t above = y > m.black ? y - m.black : 0, half = 1 << (m.bits - 1);
-  const int32_t light = above * m.luma + half, cb = u - 128, cr = v - 128;
-  return {saturated((light + cr * m.red_of_v) >> m.bits),
-          saturated((light + cr * m.green_of_v + cb * m.green_of_u) >> m.bits),
-          saturated((light + cb * m.blue_of_u) >> m.bits), 255};
-}
 PENSTOCK_HD inline int32_t luma_of(const Matrix& m, const Pixel<uint8_t>& p) {
   return saturated((p.red * m.y[0] + p.green * m.y[1] + p.blue * m.y[2] + m.y_offset) >> m.bits);
 }
@@ -97,8 +57,7 @@ template <class T, int kind> PENSTOCK_HD inline Pixel<T> load_pixel(const FrameR
     return of_chroma(r.matrix, at(0), sample<const T>(s, 1, cy, cx), sample<const T>(s, 2, cy, cx));
   } else {
     const int32_t bits = at(0) | at(1) << 8;
-    if constexpr (kind == bits565) return {bits >> 8 & 0xF8, bits >> 3 & 0xFC, bits << 3 & 0xF8, 255};
-    else return {bits >> 7 & 0xF8, bits >> 2 & 0xF8, bits << 3 & 0xF8, bits & 0x8000 ? 255 : 0};
+    return kind == bits565 ? of_bits565(bits) : of_bits555(bits);
   }
 }
 
