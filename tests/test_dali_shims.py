@@ -368,8 +368,8 @@ def test_modules_are_attributes():
 
         assert numba.fn.experimental.numba_function is numba_function is penstock.plugin.numba.numba_function
         assert jax_function is penstock.plugin.jax.jax_function
-        with pytest.raises(AttributeError, match="no attribute 'auto_aug' yet"):
-            dali.auto_aug
+        with pytest.raises(AttributeError, match="no attribute 'reducers' yet"):
+            dali.reducers
         with pytest.raises(
             ModuleNotFoundError,
             match="'nvidia.dali.plugin_manager': operators of C\\+\\+ libraries .* cannot be loaded",
