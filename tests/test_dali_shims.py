@@ -80,9 +80,7 @@ json.dump(facts, sys.stdout)
 # Public names of DALI that Penstock lacks: operators and modules that are missing, and what its modules import themselves.
 ABSENT = {
     "OpticalFlow",
-    "TensorResize",
     "optical_flow",
-    "tensor_resize",
     "Reload",
     "cpu_ops",
     "gpu_ops",
