@@ -12,6 +12,7 @@ _HERE = __package__
 _MODULES = {
     "nvidia.dali": _HERE,
     "nvidia.dali.auto_aug": f"{_HERE}.auto_aug",
+    "nvidia.dali.experimental": f"{_HERE}.experimental",
     "nvidia.dali.types": "penstock.types",
     "nvidia.dali.math": "penstock.math",
     "nvidia.dali.tfrecord": "penstock.tfrecord",
@@ -26,7 +27,7 @@ _MODULES = {
     "nvidia.dali.pipeline.experimental": f"{_HERE}.pipeline.experimental",
     "nvidia.dali.plugin": f"{_HERE}.plugin",
 }
-_PACKAGES = ("nvidia.dali.auto_aug",)  # their modules have the same names here
+_PACKAGES = ("nvidia.dali.auto_aug", "nvidia.dali.experimental")  # their modules have the same names here
 
 _OF_CPP = (
     "operators of C++ libraries are built against DALI's own classes and cannot be loaded; docs/how_to/add_an_operator.md "
