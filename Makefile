@@ -79,6 +79,11 @@ debian-long: | debian
 	.venv-moto/bin/python -m pip --disable-pip-version-check install --quiet -r $(REQUIREMENTS)/moto.txt
 	touch $@
 
+.venv-%/installed: $(REQUIREMENTS)/%.txt | debian  # of a framework, for its long tests
+	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet -r $(REQUIREMENTS)/$*.txt
+	touch $@
+
 demo: .venv/build-installed
 	@tools/check library
 	@.venv/bin/python examples/demo/main.py $(if $(DATA),"$(DATA)")
@@ -92,7 +97,8 @@ test: .venv/test-installed .venv/lint-installed .venv-dali/installed
 	tools/check tsan
 	tools/check fuzz
 
-test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed | debian-long
+test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed .venv-paddle/installed \
+		.venv-mxnet/installed | debian-long
 	tools/check build
 	tools/check test-long
 

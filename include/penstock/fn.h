@@ -1337,13 +1337,16 @@ struct ImageArguments {
   Optional<bool> use_chunk_allocator{};
   // Accepted without effect. Default: true.
   Optional<bool> cache_batch_copy{};
-  // Accepted without effect. Default: false.
+  // Accepted without effect: Pipeline.stats() has the numbers of the cache. Default: false.
   Optional<bool> cache_debug{};
-  // Accepted without effect. Default: 0.
+  // Keep decoded pictures in memory, up to so many megabytes (of 2^20 bytes), where they are decoded: on the CPU or on
+  // the GPU. A picture that is kept is known by the name of its file or record: the file is not read again, and a
+  // change of it is not seen. No effect on bytes without a name, and on immediate calls. Default: 0.
   Optional<int64_t> cache_size{};
-  // Accepted without effect. Default: 0.
+  // Keep only pictures of at least so many bytes. Default: 0.
   Optional<int64_t> cache_threshold{};
-  // Accepted without effect. Default: "".
+  // Which pictures are kept. 'threshold' or '': those that come first. 'largest': the largest ones of the first epoch,
+  // from the second on. Default: "".
   Optional<std::string> cache_type{};
 
   Arguments list() const {

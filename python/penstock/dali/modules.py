@@ -36,7 +36,6 @@ _OF_CPP = (
 _INSTEAD = {
     "plugin.cupy": "fn.python_function and DLPack give arrays to CuPy",
     "plugin.tf": "penstock.plugin.numpy gives arrays, which tf.data takes",
-    "plugin.paddle": "penstock.plugin.numpy gives arrays, which Paddle takes",
 }
 _REFUSED = {"nvidia.dali.plugin_manager": _OF_CPP, "nvidia.dali.sysconfig": _OF_CPP}
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import _core, fn
-from . import element_types
+from . import element_types, later
 from .tensors import Tensor, _held, as_tensor
 from .values import Value
 
@@ -168,3 +168,6 @@ def batch(tensors: Any, dtype: Any = None, device: Any = None, layout: str | Non
         2
     """
     return Batch(fn.copy(as_batch(tensors, dtype, device, layout).held))
+
+
+later.functions["as_batch"] = as_batch

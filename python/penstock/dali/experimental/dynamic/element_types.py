@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ....base.element_types import DType as TypeId
+from . import later
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,8 @@ class DType:
         return f"DType({self.name})"
 
     def __call__(self, data: Any, device: Any = None, layout: str | None = None) -> Any:
-        from .batches import Batch, as_batch
-        from .tensors import as_tensor
-
-        make = as_batch if isinstance(data, Batch) else as_tensor
-        return make(data, dtype=self, device=device, layout=layout)
+        make = "as_batch" if hasattr(data, "batch_size") else "as_tensor"
+        return later.functions[make](data, dtype=self, device=device, layout=layout)
 
     @staticmethod
     def parse(value: Any) -> DType:

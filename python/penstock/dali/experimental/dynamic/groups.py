@@ -12,7 +12,7 @@ from .... import _core
 from .... import fn as native
 from .... import math as native_math
 from ...aliases import DEPRECATED, NAMES
-from . import element_types, generators
+from . import element_types, generators, later
 from .batches import Batch, as_batch
 from .devices import Device
 from .devices import device as device_of
@@ -127,6 +127,9 @@ def call(
     return made if place is None or place.device_type == "cpu" else made.to_device(place)
 
 
+later.functions.update(arithmetic=arithmetic, call=call)
+
+
 def _made(path, function):
     signature = inspect.signature(function)
     names = set(signature.parameters)
@@ -182,13 +185,11 @@ class Operators(ModuleType):
         return made
 
     def _find(self, path):
-        from . import reading
-
         start = path.partition(".")[0]
         if path in REFUSED or (start in _ONLY_IN_PIPELINES and start != "readers"):
             return None
         if path in ("readers", "experimental.readers"):
-            return self._group(path, reading.classes(path))
+            return self._group(path, later.functions["readers"](path))
         if path == "math":
             return self._group(path, {n: _function_of_math(n) for n in native_math.__all__})
         found = operator_of(path)
@@ -213,4 +214,6 @@ class Operators(ModuleType):
             {n for n in dir(own) if not n.startswith("_")} if own is not None and "readers" not in self._path else set()
         )
         moved = {n.rpartition(".")[2] for n in NAMES if n.rpartition(".")[0] == self._path}
-        return sorted({n for n in vars(self) if not n.startswith("_")} | (names | moved) - set(_ONLY_IN_PIPELINES))
+        return sorted(
+            {n for n in vars(self) if not n.startswith("_")} | (names | moved) - (set(_ONLY_IN_PIPELINES) - {"readers"})
+        )

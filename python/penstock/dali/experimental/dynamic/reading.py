@@ -11,7 +11,7 @@ import numpy as np
 from .... import _core
 from ....pipeline import Pipeline
 from ....plugin.base_iterator import BaseIterator, LastBatchPolicy
-from . import generators
+from . import generators, later
 from .batches import Batch, as_batch
 from .devices import EvalContext, device
 from .groups import call, operator_of
@@ -180,6 +180,9 @@ def classes(group: str) -> dict[str, type[Reader]]:
         module = f"{__package__}.{group}"
         made[name] = type(name, (Reader,), {"_path": path, "__doc__": text, "__module__": module})
     return made
+
+
+later.functions["readers"] = classes
 
 
 class ExternalSource:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import _core, fn
-from . import element_types
+from . import element_types, later
 from .values import Value
 
 
@@ -144,9 +144,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | No
         >>> ndd.as_tensor([[1, 2], [3, 4]]).shape
         (2, 2)
     """
-    from .batches import Batch
-
-    if isinstance(data, Batch):
+    if isinstance(data, Value) and not isinstance(data, Tensor):
         held = fn.pad(data.held) if pad else data.held
         if not held.is_uniform():
             raise ValueError(f"the samples differ in shape, {data.shape[:3]}: pad=True fills them up with 0")
@@ -176,3 +174,6 @@ def tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None 
     """
     made = as_tensor(data, dtype, device, layout, pad)
     return Tensor(fn.copy(made.held))
+
+
+later.functions["as_tensor"] = as_tensor

@@ -6,7 +6,9 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from . import later
 from .devices import Device
+from .devices import device as device_of
 
 
 class Value:
@@ -58,16 +60,12 @@ class Value:
         Raises:
             ValueError: There is no such device.
         """
-        from .devices import device as device_of
-
         wanted = device_of(device)
         moved = (
             self if wanted == self.device else self.cpu() if wanted.device_type == "cpu" else self.gpu(wanted.device_id)
         )
         if force_copy and moved is self:
-            from .groups import call
-
-            return call("copy", self)
+            return later.functions["call"]("copy", self)
         return moved
 
     __hash__ = object.__hash__
@@ -75,9 +73,8 @@ class Value:
 
 def _binary(function, swapped):
     def method(self, other):
-        from .groups import arithmetic
-
-        return arithmetic(function, other, self) if swapped else arithmetic(function, self, other)
+        pair = (other, self) if swapped else (self, other)
+        return later.functions["arithmetic"](function, *pair)
 
     return method
 
