@@ -366,6 +366,15 @@ def test_modules_are_attributes():
 
         assert numba.fn.experimental.numba_function is numba_function is penstock.plugin.numba.numba_function
         assert jax_function is penstock.plugin.jax.jax_function
+        with pytest.raises(AttributeError, match="no fn.optical_flow: it needs NVIDIA's engine"):
+            dali.fn.optical_flow
+        with pytest.raises(AttributeError, match="Penstock uses none of NVIDIA's libraries"):
+            dali.backend.GetNppVersion
+        with pytest.raises(ModuleNotFoundError, match="torch_utils' yet: Tensor.torch"):
+            importlib.import_module("nvidia.dali.plugin.pytorch.torch_utils")
+        assert dali.backend.GetHostBufferGrowthFactor() == 1.1
+        made = dali.pipeline_def(max_batch_size=3, num_threads=1, device_id=None)(lambda: penstock.types.Constant(1))()
+        assert made.max_batch_size == 3
         with pytest.raises(AttributeError, match="no attribute 'reducers' yet"):
             dali.reducers
         with pytest.raises(

@@ -33,7 +33,14 @@ _OF_CPP = (
     "operators of C++ libraries are built against DALI's own classes and cannot be loaded; docs/how_to/add_an_operator.md "
     "says how one is added to Penstock"
 )
+_PRIVATE = "it is DALI's own; docs/how_to/run_dali_scripts.md lists the modules that scripts use"
 _INSTEAD = {
+    "plugin.pytorch.loader_evaluator": "Pipeline.stats() says what the loop waits for, and torch.utils.benchmark measures the step alone",
+    "plugin.pytorch.torch_utils": "Tensor.torch() and Batch.torch() give tensors of torch",
+    "experimental.dynamic.pytorch": "penstock.torch.DataLoader gives batches to torch",
+    "reducers": _PRIVATE,
+    "internal": _PRIVATE,
+    "backend_impl": _PRIVATE,
     "plugin.cupy": "fn.python_function and DLPack give arrays to CuPy",
     "plugin.tf": "penstock.plugin.numpy gives arrays, which tf.data takes",
 }

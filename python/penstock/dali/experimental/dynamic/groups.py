@@ -12,6 +12,7 @@ from .... import _core
 from .... import fn as native
 from .... import math as native_math
 from ...aliases import DEPRECATED, NAMES
+from ...aliases import REFUSED as OPERATORS
 from . import element_types, generators, later
 from .batches import Batch, as_batch
 from .devices import Device
@@ -22,7 +23,7 @@ from .tensors import Tensor, as_tensor
 REFUSED = {
     "capture": "a pipeline's function is the captured form: @pipeline_def",
     "checkpoint": "readers have get_state() and set_state(), a pipeline has checkpoint()",
-    "optical_flow": "it needs NVIDIA's engine for optical flow; OpenCV's calcOpticalFlowFarneback runs in fn.python_function",
+    "optical_flow": OPERATORS["optical_flow"],
     "pytorch": "penstock.torch.DataLoader gives batches to torch, and Tensor.torch() and Batch.torch() a tensor",
     "bfloat16": "Penstock has no such type: use float32 or float16",
     **dict.fromkeys(
