@@ -92,6 +92,11 @@ debian-long: | debian
 	rm -rf .venv-triton/pytriton/tritonserver/python_backend_stubs
 	touch $@
 
+.venv-%/installed: $(REQUIREMENTS)/%.txt | debian  # of a framework, for its long tests
+	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet -r $(REQUIREMENTS)/$*.txt
+	touch $@
+
 demo: .venv/build-installed
 	@tools/check library
 	@.venv/bin/python examples/demo/main.py $(if $(DATA),"$(DATA)")
@@ -110,7 +115,8 @@ test: .venv/test-installed .venv/lint-installed .venv-dali/installed .venv-trito
 	tools/check fuzz
 
 test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed .venv-triton/installed \
-		.venv-tensorflow-2.16/installed .venv-tensorflow-2.18/installed | debian-long
+		.venv-tensorflow-2.16/installed .venv-tensorflow-2.18/installed \
+		.venv-paddle/installed .venv-mxnet/installed | debian-long
 	tools/check build
 	tools/check test-long
 

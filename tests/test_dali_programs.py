@@ -132,7 +132,7 @@ print(images.as_array().shape, labels.as_array().ravel().tolist(), sys.argv[1:])
 
 def test_a_script_that_fails_fails(tmp_path):
     script = tmp_path / "script.py"
-    script.write_text("import nvidia.dali.auto_aug\n")
+    script.write_text("import nvidia.dali.plugin.cupy\n")
     done = subprocess.run([sys.executable, "-m", "penstock.dali", script], capture_output=True, text=True)
-    assert done.returncode == 1 and "Penstock has no counterpart of 'nvidia.dali.auto_aug' yet" in done.stderr
+    assert done.returncode == 1 and "Penstock has no counterpart of 'nvidia.dali.plugin.cupy' yet" in done.stderr
     assert subprocess.run([sys.executable, "-m", "penstock.dali"], capture_output=True).returncode == 2

@@ -80,9 +80,7 @@ json.dump(facts, sys.stdout)
 # Public names of DALI that Penstock lacks: operators and modules that are missing, and what its modules import themselves.
 ABSENT = {
     "OpticalFlow",
-    "TensorResize",
     "optical_flow",
-    "tensor_resize",
     "Reload",
     "cpu_ops",
     "gpu_ops",
@@ -368,8 +366,17 @@ def test_modules_are_attributes():
 
         assert numba.fn.experimental.numba_function is numba_function is penstock.plugin.numba.numba_function
         assert jax_function is penstock.plugin.jax.jax_function
-        with pytest.raises(AttributeError, match="no attribute 'auto_aug' yet"):
-            dali.auto_aug
+        with pytest.raises(AttributeError, match="no fn.optical_flow: it needs NVIDIA's engine"):
+            dali.fn.optical_flow
+        with pytest.raises(AttributeError, match="Penstock uses none of NVIDIA's libraries"):
+            dali.backend.GetNppVersion
+        with pytest.raises(ModuleNotFoundError, match="torch_utils' yet: Tensor.torch"):
+            importlib.import_module("nvidia.dali.plugin.pytorch.torch_utils")
+        assert dali.backend.GetHostBufferGrowthFactor() == 1.1
+        made = dali.pipeline_def(max_batch_size=3, num_threads=1, device_id=None)(lambda: penstock.types.Constant(1))()
+        assert made.max_batch_size == 3
+        with pytest.raises(AttributeError, match="no attribute 'reducers' yet"):
+            dali.reducers
         with pytest.raises(
             ModuleNotFoundError,
             match="'nvidia.dali.plugin_manager': operators of C\\+\\+ libraries .* cannot be loaded",

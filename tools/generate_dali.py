@@ -117,6 +117,7 @@ def generate(operators):
         lines.append(f"| [{name}](operators/{named.get(name, name)}.md) | {same} | {rest} |")
     elsewhere = {old for old, now in deprecated.items() if now in ours}  # listed at the end
     missing = sorted(n for n in set(theirs) - set(ours) - elsewhere if not n.startswith("_"))
-    lines += ["", "## Operators that are not here yet", "", ", ".join(f"`{m}`" for m in missing), ""]
+    lines += ["", "## Operators that are refused", ""]
+    lines += [f"- `{m}`: {aliases['REFUSED'].get(m, 'it is not here yet')}" for m in missing] + [""]
     lines += only_in_penstock_dali(set(ours))
     return {"docs/reference/dali.md": "\n".join(lines)}

@@ -1335,13 +1335,16 @@ struct ImageArguments {
   Optional<bool> use_chunk_allocator{};
   // Accepted without effect. Default: true.
   Optional<bool> cache_batch_copy{};
-  // Accepted without effect. Default: false.
+  // Accepted without effect: Pipeline.stats() has the numbers of the cache. Default: false.
   Optional<bool> cache_debug{};
-  // Accepted without effect. Default: 0.
+  // Keep decoded pictures in memory, up to so many megabytes (of 2^20 bytes), where they are decoded: on the CPU or on
+  // the GPU. A picture that is kept is known by the name of its file or record: the file is not read again, and a
+  // change of it is not seen. No effect on bytes without a name, and on immediate calls. Default: 0.
   Optional<int64_t> cache_size{};
-  // Accepted without effect. Default: 0.
+  // Keep only pictures of at least so many bytes. Default: 0.
   Optional<int64_t> cache_threshold{};
-  // Accepted without effect. Default: "".
+  // Which pictures are kept. 'threshold' or '': those that come first. 'largest': the largest ones of the first epoch,
+  // from the second on. Default: "".
   Optional<std::string> cache_type{};
 
   Arguments list() const {
@@ -7492,6 +7495,87 @@ struct StackArguments {
 inline Batch stack(const std::vector<Batch>& inputs,
                    const StackArguments& arguments = {}, const CallOptions& options = {}) {
   return call("stack", inputs, arguments.list(), options)[0];
+}
+
+struct TensorResizeArguments {
+  // Default of min_filter and mag_filter.
+  PerSample<int64_t> interp_type{};
+  // Filter of axes that grow. Default: 1.
+  PerSample<int64_t> mag_filter{};
+  // Filter of axes that shrink. Default: 1.
+  PerSample<int64_t> min_filter{};
+  // Antialiasing: widen the filter of an axis that shrinks; no effect on nearest. Default: true.
+  Optional<bool> antialias{};
+  // Accepted without effect. Default: 32.
+  Optional<int64_t> minibatch_size{};
+  // Accepted without effect. Default: 0.
+  Optional<int64_t> temp_buffer_hint{};
+  // Extents of the result, one value for all axes or one per axis. 0: no size for this axis, see mode. Negative:
+  // mirrored.
+  PerSample<std::vector<double>> sizes{};
+  // Extents of the result as multiples of the input's, instead of sizes.
+  PerSample<std::vector<double>> scales{};
+  // The axes; default: all. Negative numbers count from the end.
+  Optional<std::vector<int64_t>> axes{};
+  // The axes by their letters in the layout, instead of by number.
+  Optional<std::string> axis_names{};
+  // How an extent that scales or the mode give becomes an integer: round (half away from zero), truncate or ceil.
+  // Default: "round".
+  Optional<std::string> size_rounding{};
+  // The point of the region that keeps its place if an extent is rounded: 0 its start, 1 its end; one value for all
+  // axes or one per axis. Default: {0.5}.
+  PerSample<std::vector<double>> alignment{};
+  // What the sizes mean. default: an axis without a size is scaled by the geometric mean of the other scales. stretch:
+  // an axis without a size keeps its extent. not_larger: one scale for all axes; none is larger than its size.
+  // not_smaller: one scale for all axes; none is smaller than its size.
+  Optional<std::string> mode{};
+  // Upper limit of the result, one value or one per axis.
+  Optional<std::vector<double>> max_size{};
+  // Start of the region that is resized, per axis; a start after the end mirrors the result.
+  PerSample<std::vector<double>> roi_start{};
+  // End of the region that is resized.
+  PerSample<std::vector<double>> roi_end{};
+  // The region is given as fractions of the extents. Default: false.
+  Optional<bool> roi_relative{};
+  // If an extent is rounded, scale the region by the same factor, so that the requested scale stays exact. Otherwise
+  // the region fills the rounded extent. Default: true.
+  Optional<bool> subpixel_scale{};
+  // Type of the result; default: the input's.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments collected;
+    interp_type.add_to(collected, "interp_type");
+    mag_filter.add_to(collected, "mag_filter");
+    min_filter.add_to(collected, "min_filter");
+    antialias.add_to(collected, "antialias");
+    minibatch_size.add_to(collected, "minibatch_size");
+    temp_buffer_hint.add_to(collected, "temp_buffer_hint");
+    sizes.add_to(collected, "sizes");
+    scales.add_to(collected, "scales");
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    size_rounding.add_to(collected, "size_rounding");
+    alignment.add_to(collected, "alignment");
+    mode.add_to(collected, "mode");
+    max_size.add_to(collected, "max_size");
+    roi_start.add_to(collected, "roi_start");
+    roi_end.add_to(collected, "roi_end");
+    roi_relative.add_to(collected, "roi_relative");
+    subpixel_scale.add_to(collected, "subpixel_scale");
+    dtype.add_to(collected, "dtype");
+    return collected;
+  }
+};
+// Resizes tensors along any of their axes.
+//
+// The filters are those of `resize`; at most three axes can be resized in a call. Layouts: any; the output keeps it.
+// Types: all.
+//
+// Computes in float64: the weights and positions of taps, as in `resize`.
+inline Batch tensor_resize(const Batch& input,
+                           const TensorResizeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("tensor_resize", {input}, arguments.list(), options)[0];
 }
 
 struct ThresholdArguments {

@@ -234,6 +234,9 @@ nb::dict dict_of(const PipelineStatistics& s) {
     x["name"] = step.name, x["seconds"] = step.busy_ns * 1e-9, x["samples"] = step.samples;
     x["read"] = step.read_ns * 1e-9, x["decode"] = step.decode_ns * 1e-9, x["pixels"] = step.pixels_ns * 1e-9;
     x["copied_bytes"] = step.copied_bytes;
+    x["cache"] = nb::dict();
+    x["cache"]["hits"] = step.cached.hits, x["cache"]["misses"] = step.cached.misses;
+    x["cache"]["pictures"] = step.cached.pictures, x["cache"]["bytes"] = step.cached.bytes;
     stages.append(x);
   }
   d["stages"] = stages;

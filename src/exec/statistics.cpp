@@ -10,7 +10,7 @@ namespace penstock {
 
 constexpr size_t kMostEvents = 200000;  // per thread: about 8 MB
 
-Statistics::Statistics(const Plan& plan, int threads) : copied_(plan.steps.size()) {
+Statistics::Statistics(const Plan& plan, int threads) : copied_(plan.steps.size()), cached_(plan.steps.size()) {
   for (const auto& s : plan.steps) {
     std::string name = s.kind == Step::Kind::read ? "read" : "";
     for (int id : s.nodes) name += (name.empty() ? "" : " + ") + plan.graph.node(id).op;
@@ -33,6 +33,11 @@ void Statistics::add(int thread, int step, uint64_t iteration, int64_t begin, in
   if (tracing_ && l.events.size() < kMostEvents) l.events.push_back({thread, step, iteration, begin, end});
 }
 
+void Statistics::cached(size_t step, const CachedCounts& counts) {
+  std::lock_guard lock(cached_mutex_);
+  cached_[step] = counts;
+}
+
 void Statistics::waited(int64_t begin, int64_t end) {
   int64_t zero = 0;
   first_ns_.compare_exchange_strong(zero, begin);
@@ -53,6 +58,10 @@ PipelineStatistics Statistics::summary() const {
   p.threads = static_cast<int>(counters_.size()) - 1;
   p.steps.resize(names_.size());
   for (size_t i = 0; i < names_.size(); ++i) p.steps[i].name = names_[i], p.steps[i].copied_bytes = copied_[i];
+  {
+    std::lock_guard lock(cached_mutex_);
+    for (size_t i = 0; i < names_.size(); ++i) p.steps[i].cached = cached_[i];
+  }
   for (const auto& l : counters_) {
     std::lock_guard lock(l->mutex);
     for (size_t i = 0; i < names_.size(); ++i) {

@@ -12,8 +12,14 @@
 
 namespace penstock {
 
+// What a decoder keeps of its pictures.
+struct CachedCounts {
+  int64_t hits = 0, misses = 0, pictures = 0, bytes = 0;
+};
+
 struct StepStatistics {
   std::string name;
+  CachedCounts cached;
   int64_t busy_ns = 0, samples = 0;
   int64_t read_ns = 0, decode_ns = 0, pixels_ns = 0;  // parts of a stage
   int64_t copied_bytes = 0;  // assignments to a part: of values that others hold and that are therefore copied
@@ -47,6 +53,7 @@ class Statistics {
   void add(int thread, int step, uint64_t iteration, int64_t begin, int64_t end, int64_t samples, int64_t read_ns,
            int64_t decode_ns, int64_t pixels_ns);
   void copied(size_t step, size_t bytes) { copied_[step] += static_cast<int64_t>(bytes); }
+  void cached(size_t step, const CachedCounts& counts);
   void name_engine(size_t step, const std::string& engine) { names_[step] += " by " + engine; }  // before the first run
   void idle(int64_t ns) { idle_ns_ += ns; }
   void blocked(int64_t ns) { blocked_ns_ += ns; }
@@ -65,6 +72,8 @@ class Statistics {
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<ThreadCounters>> counters_;
   std::vector<std::atomic<int64_t>> copied_;  // bytes, by step
+  mutable std::mutex cached_mutex_;
+  std::vector<CachedCounts> cached_;
   std::atomic<bool> tracing_{false};
   std::atomic<int64_t> idle_ns_{0}, blocked_ns_{0}, wait_ns_{0}, iterations_{0}, samples_{0};
   std::atomic<int64_t> first_ns_{0}, last_ns_{0};

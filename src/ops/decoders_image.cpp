@@ -19,12 +19,25 @@ struct DecodersImage : DecoderArguments<DecodeOperator> {
                           "it.")
         .with(&decoder_arguments<Op>)
         .arg("cache_batch_copy", &Op::cache_batch_copy, none)
-        .arg("cache_debug", &Op::cache_debug, none)
-        .arg("cache_size", &Op::cache_size, none)
-        .arg("cache_threshold", &Op::cache_threshold, none)
-        .arg("cache_type", &Op::cache_type, none);
+        .arg("cache_debug", &Op::cache_debug, "Accepted without effect: Pipeline.stats() has the numbers of the cache.")
+        .arg("cache_size", &Op::cache_size,
+             "Keep decoded pictures in memory, up to so many megabytes (of 2^20 bytes), where they are decoded: on the "
+             "CPU or on the GPU. A picture that is kept is known by the name of its file or record: the file is not "
+             "read again, and a change of it is not seen. No effect on bytes without a name, and on immediate calls.",
+             within(0, 1 << 30))
+        .arg("cache_threshold", &Op::cache_threshold, "Keep only pictures of at least so many bytes.",
+             within(0, int64_t{1} << 40))
+        .arg("cache_type", &Op::cache_type,
+             "Which pictures are kept. 'threshold' or '': those that come first. 'largest': the largest ones of the "
+             "first epoch, from the second on.");
   }
-  void ready() override { check_decoder(); }
+  void ready() override {
+    check_decoder();
+    if (!cache_type.empty() && cache_type != "threshold" && cache_type != "largest")
+      bad_argument("cache_type must be 'threshold' or 'largest', got '{}'", cache_type);
+    if (cache_size > 0 && decode == "fast")
+      bad_argument("decode='fast' decodes a smaller picture for each size, which cannot be kept: omit cache_size");
+  }
 };
 PENSTOCK_OPERATOR(DecodersImage);
 

@@ -239,7 +239,9 @@ Planes StageGeometry::planes_of(std::span<const View> in, const Placement* place
   } else if (code_.filters || code_.warps) {
     // So that a pixel's taps are found once for all its channels.
     const int c = layout_.find('C');
-    if (c >= 0 && in[0].shape[c] <= rule_.filtered && count(c) <= kMostPlanes) planes.dim = c, n = count(c);
+    const bool resampled = c >= 0 && placement && (*placement)[c].filter;
+    if (c >= 0 && !resampled && in[0].shape[c] <= rule_.filtered && count(c) <= kMostPlanes)
+      planes.dim = c, n = count(c);
   }
   planes.in = reads_all ? check_planes(n) : static_cast<int>(n);
   planes.out = planes.in;

@@ -56,6 +56,11 @@ OVER = {
     "experimental.readers.fits": ("readers.fits", []),
 }
 
+# Operators that are refused, and what to use.
+REFUSED = {
+    "optical_flow": "it needs NVIDIA's engine for optical flow; fn.python_function can call OpenCV's calcOpticalFlowFarneback"
+}
+
 # What scripts find here and not in `penstock.fn` and `penstock.Pipeline`.
 ADDED = (
     "a call without arrays outside a pipeline makes a node, which joins the pipeline whose outputs reach it; two pipelines "

@@ -35,3 +35,34 @@ def SetHostBufferShrinkThreshold(ratio):
 
 def SetHostBufferGrowthFactor(factor):
     """Accepted without effect."""
+
+
+def SetDeviceBufferGrowthFactor(factor):
+    """Accepted without effect."""
+
+
+def GetHostBufferShrinkThreshold():
+    """DALI's default; buffers follow rules of Penstock's own."""
+    return 0.5
+
+
+def GetHostBufferGrowthFactor():
+    """DALI's default; buffers follow rules of Penstock's own."""
+    return 1.1
+
+
+GetDeviceBufferGrowthFactor = GetHostBufferGrowthFactor
+
+
+def __getattr__(name):
+    why = {
+        "GetSchema": "the arguments of an operator are in its docstring and its signature",
+        "TryGetSchema": "the arguments of an operator are in its docstring and its signature",
+        "LoadLibrary": "operators of C++ libraries are built against DALI's own classes and cannot be loaded",
+    }
+    starts = {
+        "Registered": "dir(fn) has the names of the operators",
+        "Get": "Penstock uses none of NVIDIA's libraries of this name",
+    }
+    found = why.get(name) or next((text for start, text in starts.items() if name.startswith(start)), None)
+    raise AttributeError(f"Penstock has no nvidia.dali.backend.{name}{f': {found}' if found else ''}")

@@ -11,7 +11,7 @@ from .. import graph
 from ..graph import free_nodes
 from ..types import ScalarConstant
 from . import meanings
-from .aliases import DEPRECATED, NAMES
+from .aliases import DEPRECATED, NAMES, REFUSED
 from .errors import KINDS, raise_again
 from .groups import Group
 
@@ -91,7 +91,8 @@ class _Group(Group):
         elif function is not None:
             made = _adapted(now, function, old)
         else:
-            raise AttributeError(f"Penstock has no fn.{now} yet; docs/reference/dali.md lists what there is")
+            why = f": {REFUSED[now]}" if now in REFUSED else " yet"
+            raise AttributeError(f"Penstock has no fn.{now}{why}; docs/reference/dali.md lists what there is")
         setattr(self, name, made)
         return made
 

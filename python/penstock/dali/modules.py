@@ -11,6 +11,8 @@ _HERE = __package__
 # Modules of DALI -> Penstock's. Those of its plug-ins are found by their names, here and in penstock.plugin.
 _MODULES = {
     "nvidia.dali": _HERE,
+    "nvidia.dali.auto_aug": f"{_HERE}.auto_aug",
+    "nvidia.dali.experimental": f"{_HERE}.experimental",
     "nvidia.dali.types": "penstock.types",
     "nvidia.dali.math": "penstock.math",
     "nvidia.dali.tfrecord": "penstock.tfrecord",
@@ -25,17 +27,21 @@ _MODULES = {
     "nvidia.dali.pipeline.experimental": f"{_HERE}.pipeline.experimental",
     "nvidia.dali.plugin": f"{_HERE}.plugin",
 }
-
+_PACKAGES = ("nvidia.dali.auto_aug", "nvidia.dali.experimental")  # their modules have the same names here
 
 _OF_CPP = (
     "operators of C++ libraries are built against DALI's own classes and cannot be loaded; docs/how_to/add_an_operator.md "
     "says how one is added to Penstock"
 )
+_PRIVATE = "it is DALI's own; docs/how_to/run_dali_scripts.md lists the modules that scripts use"
 _INSTEAD = {
-    "auto_aug": "penstock.augment has rand_augment(x, num_ops, magnitude), trivial_augment_wide(x) and auto_augment(x, policy), "
-    "with torchvision's policies",
+    "plugin.pytorch.loader_evaluator": "Pipeline.stats() says what the loop waits for, and torch.utils.benchmark measures the step alone",
+    "plugin.pytorch.torch_utils": "Tensor.torch() and Batch.torch() give tensors of torch",
+    "experimental.dynamic.pytorch": "penstock.torch.DataLoader gives batches to torch",
+    "reducers": _PRIVATE,
+    "internal": _PRIVATE,
+    "backend_impl": _PRIVATE,
     "plugin.cupy": "fn.python_function and DLPack give arrays to CuPy",
-    "plugin.paddle": "penstock.plugin.numpy gives arrays, which Paddle takes",
 }
 _REFUSED = {"nvidia.dali.plugin_manager": _OF_CPP, "nvidia.dali.sysconfig": _OF_CPP}
 
@@ -73,6 +79,9 @@ _finder, _parent, _specs = _Finder(), _Parent(), {}
 
 def _found(name):
     """The name of the module of Penstock that a module of DALI is, or None."""
+    if name.startswith(_PACKAGES):
+        ours = name.replace("nvidia.dali", _HERE, 1)
+        return ours if importlib.util.find_spec(ours) is not None else None
     start, _, path = name.partition(".plugin.")
     if start != "nvidia.dali" or not path:
         return _MODULES.get(name)

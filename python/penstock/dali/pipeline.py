@@ -80,6 +80,8 @@ for _name in ("_flat_outputs", "_run", "add_sink", "build", "feed_input", "sched
 
 def _pipeline_arguments(given):
     """Keywords of pipeline_def and of calls, as Pipeline takes them."""
+    if "max_batch_size" in given:  # DALI's other name
+        given.setdefault("batch_size", given.pop("max_batch_size"))
     if "bytes_per_sample_hint" in given:
         say("bytes_per_sample_hint")
         given.setdefault("bytes_per_sample", given.pop("bytes_per_sample_hint"))
@@ -89,7 +91,7 @@ def _pipeline_arguments(given):
 
 def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
     """Like penstock.pipeline_def, but arguments that the function and Pipeline share go to both."""
-    known = parameters() | {"bytes_per_sample_hint"}
+    known = parameters() | {"bytes_per_sample_hint", "max_batch_size"}
     for name in pipeline_kwargs:
         if name not in known:
             raise TypeError(f"pipeline_def() got an argument '{name}' that Pipeline does not have")

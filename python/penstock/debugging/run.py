@@ -173,6 +173,7 @@ class DebugRun:
                 "decode": 0.0,
                 "pixels": 0.0,
                 "copied_bytes": 0,
+                "cache": {"hits": 0, "misses": 0, "pictures": 0, "bytes": 0},
                 "line": line,
             }
             for (_, op, line), (t, n) in self.times.items()

@@ -11407,6 +11407,139 @@ def stack(
 ) -> Any: ...
 
 @overload
+def tensor_resize(
+    input: Kind,
+    /,
+    *,
+    interp_type: int | Interp | PerSample = 'linear',
+    mag_filter: int | Interp | PerSample = 'linear',
+    min_filter: int | Interp | PerSample = 'linear',
+    antialias: bool = True,
+    minibatch_size: int = 32,
+    temp_buffer_hint: int = 0,
+    sizes: float | Sequence[float] | PerSample | None = None,
+    scales: float | Sequence[float] | PerSample | None = None,
+    axes: int | Sequence[int] | NDArray[Any] | None = None,
+    axis_names: str | None = None,
+    size_rounding: str = 'round',
+    alignment: float | Sequence[float] | PerSample = [0.5],
+    mode: str = 'default',
+    max_size: float | Sequence[float] | NDArray[Any] | None = None,
+    roi_start: float | Sequence[float] | PerSample | None = None,
+    roi_end: float | Sequence[float] | PerSample | None = None,
+    roi_relative: bool = False,
+    subpixel_scale: bool = True,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Kind:
+    """Resizes tensors along any of their axes.
+
+    The filters are those of `resize`; at most three axes can be resized in a call. Layouts:
+    any; the output keeps it. Types: all.
+
+    Computes in float64: the weights and positions of taps, as in `resize`.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        interp_type (int, or one per sample, default 'linear'): Default of min_filter and
+            mag_filter.
+        mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
+        min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
+        antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
+            no effect on nearest.
+        minibatch_size (int, default 32): Accepted without effect.
+        temp_buffer_hint (int, default 0): Accepted without effect.
+        sizes (Sequence[float], or one per sample): Extents of the result, one value for all
+            axes or one per axis. 0: no size for this axis, see mode. Negative: mirrored.
+        scales (Sequence[float], or one per sample): Extents of the result as multiples of the
+            input's, instead of sizes.
+        axes (Sequence[int]): The axes; default: all. Negative numbers count from the end.
+        axis_names (str): The axes by their letters in the layout, instead of by number.
+        size_rounding (str, default 'round'): How an extent that scales or the mode give becomes
+            an integer: round (half away from zero), truncate or ceil.
+        alignment (Sequence[float], or one per sample, default [0.5]): The point of the region
+            that keeps its place if an extent is rounded: 0 its start, 1 its end; one value for
+            all axes or one per axis.
+        mode (str, default 'default'): What the sizes mean. default: an axis without a size is
+            scaled by the geometric mean of the other scales. stretch: an axis without a size
+            keeps its extent. not_larger: one scale for all axes; none is larger than its size.
+            not_smaller: one scale for all axes; none is smaller than its size.
+        max_size (Sequence[float]): Upper limit of the result, one value or one per axis.
+        roi_start (Sequence[float], or one per sample): Start of the region that is resized, per
+            axis; a start after the end mirrors the result.
+        roi_end (Sequence[float], or one per sample): End of the region that is resized.
+        roi_relative (bool, default False): The region is given as fractions of the extents.
+        subpixel_scale (bool, default True): If an extent is rounded, scale the region by the
+            same factor, so that the requested scale stays exact. Otherwise the region fills the
+            rounded extent.
+        dtype (dtype): Type of the result; default: the input's.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
+            a list of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.tensor_resize(np.zeros((8, 6, 5, 2), np.float32), scales=[0.5, 2], axes=[0, 2]).shape
+        (4, 6, 10, 2)
+    """
+    ...
+
+@overload
+def tensor_resize(
+    input: Data,
+    /,
+    *,
+    interp_type: int | Interp | PerSample = 'linear',
+    mag_filter: int | Interp | PerSample = 'linear',
+    min_filter: int | Interp | PerSample = 'linear',
+    antialias: bool = True,
+    minibatch_size: int = 32,
+    temp_buffer_hint: int = 0,
+    sizes: float | Sequence[float] | PerSample | None = None,
+    scales: float | Sequence[float] | PerSample | None = None,
+    axes: int | Sequence[int] | NDArray[Any] | None = None,
+    axis_names: str | None = None,
+    size_rounding: str = 'round',
+    alignment: float | Sequence[float] | PerSample = [0.5],
+    mode: str = 'default',
+    max_size: float | Sequence[float] | NDArray[Any] | None = None,
+    roi_start: float | Sequence[float] | PerSample | None = None,
+    roi_end: float | Sequence[float] | PerSample | None = None,
+    roi_relative: bool = False,
+    subpixel_scale: bool = True,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> Any: ...
+
+@overload
 def threshold(
     input: Kind,
     /,

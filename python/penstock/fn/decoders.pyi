@@ -191,10 +191,15 @@ def image(
         split_stages (bool, default False): Accepted without effect.
         use_chunk_allocator (bool, default False): Accepted without effect.
         cache_batch_copy (bool, default True): Accepted without effect.
-        cache_debug (bool, default False): Accepted without effect.
-        cache_size (int, default 0): Accepted without effect.
-        cache_threshold (int, default 0): Accepted without effect.
-        cache_type (str, default ''): Accepted without effect.
+        cache_debug (bool, default False): Accepted without effect: Pipeline.stats() has the
+            numbers of the cache.
+        cache_size (int, default 0): Keep decoded pictures in memory, up to so many megabytes
+            (of 2^20 bytes), where they are decoded: on the CPU or on the GPU. A picture that is
+            kept is known by the name of its file or record: the file is not read again, and a
+            change of it is not seen. No effect on bytes without a name, and on immediate calls.
+        cache_threshold (int, default 0): Keep only pictures of at least so many bytes.
+        cache_type (str, default ''): Which pictures are kept. 'threshold' or '': those that
+            come first. 'largest': the largest ones of the first epoch, from the second on.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.

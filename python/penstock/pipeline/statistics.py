@@ -53,7 +53,9 @@ class Statistics(dict[str, Any] if TYPE_CHECKING else dict):
     `threads_blocked` summed over the threads. For work on a GPU they are the time that it takes to enqueue it, for
     decoding there the time of the decoder. `device_bytes_in_use`: on the GPU. `stages`: name, seconds (summed over
     threads), of them read, decode, pixels, and samples; for assignments to a part of a value `copied_bytes`: of
-    values that something else still needs, which are therefore not changed in place. `entropy_index`: samples whose
+    values that something else still needs, which are therefore not changed in place; `cache`: of a decoder with
+    `cache_size`, how many pictures and bytes it keeps, and how often a picture was there (hits) or not (misses).
+    `entropy_index`: samples whose
     index was made, used, or stale (the file has changed), the path of the file, and a note where nothing can be
     kept. `real_shares`, of a loader: the share of its padded outputs that is samples. `left_out`: samples that the
     error policy left out. `verdict`: what the loop waits for.

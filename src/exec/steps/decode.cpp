@@ -13,6 +13,7 @@
 #include "exec/call.h"
 #include "exec/decoded_region.h"
 #include "exec/group_decoder.h"
+#include "exec/picture_cache.h"
 #include "exec/steps/kinds.h"
 #include "exec/steps/stage_program.h"
 #include "graph/stage_growth.h"
@@ -32,7 +33,8 @@ struct DecodeState final : StepState {
     Region region;        // what is decoded of it
     Shape target_shape;   // of the region's pixels on the device
     void* target = nullptr;
-    std::shared_ptr<void> pixels;  // decoded by a worker thread; null: for the engine
+    std::shared_ptr<void> pixels;               // decoded by a worker thread; null: for the engine
+    std::shared_ptr<const CachedPicture> kept;  // decoded in an earlier epoch
   };
   DecodeParams params;
   StageProgram next;  // of the next step, where it says what is read
@@ -63,10 +65,13 @@ class DecodeStep final : public StatefulStep<DecodeState> {
   void upload(Iteration& it, DecodeState& state, int i);
   void allocate(Iteration& it, DecodeState& state);
   void begin_job(Iteration& it, DecodeState& state);
+  void keep(Iteration& it, DecodeState& state, int i);
   void decoded(const std::shared_ptr<Iteration>& it, DecodeJob& job, std::optional<Error> failure, int64_t begin_ns,
                int64_t end_ns);
 
   std::unique_ptr<GroupDecoder> decoder_;
+  std::unique_ptr<PictureCache> cache_;  // if pictures are kept
+  bool regions_ = false;                 // only regions are decoded
 };
 
 DecodeStep::DecodeStep(StepContext& context, size_t index) : StatefulStep(context, index) {
@@ -77,13 +82,15 @@ DecodeStep::DecodeStep(StepContext& context, size_t index) : StatefulStep(contex
   decoder_ = std::make_unique<GroupDecoder>(*context.gpu, std::move(engine),
                                             bound_early(context.plan.graph, node)->decode_params(),
                                             int64_t{context.depth} * context.options.batch_size);
+  if (names_pictures(context, step.inputs[0])) cache_ = PictureCache::of(context.plan.graph, node);
+  regions_ = step.regions && !cache_;
 }
 
 void DecodeStep::prepare(Iteration& it, Worker&) {
   auto state = std::make_shared<DecodeState>();
   state->params = context_.bind(it, node)->decode_params();
   state->params.may_scale = false;  // the whole picture
-  if (step.regions) {
+  if (regions_) {
     const Step& next = context_.plan.steps[index_ + 1];
     std::vector<ValueType> types{{state->params.dtype, 3, "HWC"}};
     const auto others = types_of(it, std::span(next.inputs).subspan(1));
@@ -128,6 +135,11 @@ void DecodeStep::read(Iteration& it, DecodeState::Sample& x, int i, Worker& work
 void DecodeStep::decode_sample(Iteration& it, DecodeState& state, int i, Worker& worker) {
   auto& x = state.samples[i];
   x.pixels = nullptr;
+  if (cache_ && !state.handed_over && (x.kept = cache_->find(context_.path_of(it, step.inputs[0], i)))) {
+    x.shape = x.kept->shape;
+    x.region = {0, 0, x.shape[0], x.shape[1]};
+    return;
+  }
   read(it, x, i, worker);
   ParsedHeader read;
   x.info = probe_image(x.file, state.params, &read);
@@ -143,7 +155,7 @@ void DecodeStep::decode_sample(Iteration& it, DecodeState& state, int i, Worker&
 
 Region DecodeStep::region_of(Iteration& it, const DecodeState& state, int i) const {
   const Shape& shape = state.samples[i].shape;
-  if (!step.regions) return {0, 0, shape[0], shape[1]};
+  if (!regions_) return {0, 0, shape[0], shape[1]};
   return region_read(state.next, shape, [&](const StageNode& next) { return SampleContexts{it, next.draws}(i); });
 }
 
@@ -198,20 +210,44 @@ void DecodeStep::begin_job(Iteration& it, DecodeState& state) {
   state.in_job.clear();
   for (int i = 0; i < it.size; ++i) {
     auto& x = state.samples[i];
+    if (x.kept) {
+      GpuWork& gpu = *context_.gpu;
+      const size_t bytes = checked_bytes(x.shape.volume(), size_of(state.params.dtype));
+      gpu.runtime().wait(gpu.device(), it.stream, *x.kept->ready);
+      gpu.runtime().copy(gpu.device(), x.target, x.kept->pixels.get(), bytes, it.stream);
+      continue;
+    }
     if (x.pixels) {
       upload(it, state, i);
+      if (cache_) keep(it, state, i);
       continue;
     }
     job.images.push_back({x.file, &x.info, x.target, std::nullopt, {}, std::move(x.header)});
-    if (step.regions) job.images.back().region = {x.region.y, x.region.x, x.region.height, x.region.width};
+    if (regions_) job.images.back().region = {x.region.y, x.region.x, x.region.height, x.region.width};
     state.in_job.push_back(i);
   }
   state.handed_over = true;
+  if (cache_) context_.statistics.cached(index_, cache_->counts());
   if (job.images.empty()) return;
   job.stream = it.stream;
   job.taken = context_.gpu->runtime().record(context_.gpu->device(), it.stream);
   job.files = it.step_state;
   state.job = std::move(job);
+}
+
+// Copies a picture that is on the device now for the next epochs, if there is room.
+void DecodeStep::keep(Iteration& it, DecodeState& state, int i) {
+  const auto& x = state.samples[i];
+  const std::string& name = context_.path_of(it, step.inputs[0], i);
+  const size_t bytes = checked_bytes(x.shape.volume(), size_of(state.params.dtype));
+  if (x.kept || !cache_->wants(name, bytes)) return;
+  GpuWork& gpu = *context_.gpu;
+  const auto error = error_of([&] {
+    auto pixels = allocate_shared(gpu.memory(), bytes, it.stream);
+    gpu.runtime().copy(gpu.device(), pixels.get(), x.target, bytes, it.stream);
+    cache_->keep(name, {x.shape, std::move(pixels), gpu.runtime().record(gpu.device(), it.stream)});
+  });
+  if (error) cache_->forget(name);  // no memory: it is decoded again
 }
 
 bool DecodeStep::hand_over(const std::shared_ptr<Iteration>& it) {
@@ -237,6 +273,8 @@ void DecodeStep::decoded(const std::shared_ptr<Iteration>& it, DecodeJob& job, s
   if (failure) fail_iteration(*it, std::move(*failure), &node);
   for (size_t k = 0; !it->failure && k < job.images.size(); ++k)
     if (job.images[k].error) state.again.push_back(state.in_job[k]);
+    else if (cache_) keep(*it, state, state.in_job[k]);
+  if (cache_) context_.statistics.cached(index_, cache_->counts());
   if (it->failure || state.again.empty()) context_.hand_over->step_done(it);
   else context_.hand_over->run_items(*it, static_cast<int64_t>(state.again.size()));
 }

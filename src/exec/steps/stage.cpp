@@ -8,6 +8,7 @@
 #include "data/storage.h"
 #include "exec/call.h"
 #include "exec/refuse_boxes.h"
+#include "exec/steps/cached_decoding.h"
 #include "exec/steps/kinds.h"
 #include "exec/steps/number_row.h"
 #include "exec/steps/stage_program.h"
@@ -31,7 +32,8 @@ class StageStep final : public StatefulStep<StageState> {
         numbers_(context, step),
         sizes_(size_outputs(context.plan, step)),
         constant_(has_constant_arguments(context.plan, step)),
-        whole_(step.nodes.size() == 1 && info_of(node).family == Family::whole) {
+        whole_(step.nodes.size() == 1 && info_of(node).family == Family::whole),
+        cached_pictures_(CachedDecoding::of(context, index)) {
     rules.allocates = rules.runs_here = true;
     rules.makes_output = makes_output(whole_);
   }
@@ -52,9 +54,13 @@ class StageStep final : public StatefulStep<StageState> {
   void find_input(Iteration& it, int i, bool decodes, Worker& worker, size_t place, StageInput* in) const;
   View allocate(Iteration& it, StageState& state, int i, int output, DType type, const Shape& shape) const;
 
+  bool run_cached(Iteration& it, StageState& state, int i, Worker& worker, const CachedDecoding::Picture& picture,
+                  std::span<const StageInput> in);
+
   NumberRow numbers_;
   const std::vector<ValueRef> sizes_;  // the outputs after the first
   const bool constant_, whole_;
+  const std::unique_ptr<CachedDecoding> cached_pictures_;
   std::mutex mutex_;
   std::shared_ptr<CpuStage> cached_;  // where no argument is per sample
 };
@@ -144,6 +150,19 @@ View StageStep::allocate(Iteration& it, StageState& state, int i, int output, DT
   return {sample.data, type, {}, shape, dense_strides(shape)};
 }
 
+// Whether the picture of a sample is kept; then the rest of the stage has run on it.
+bool StageStep::run_cached(Iteration& it, StageState& state, int i, Worker& worker,
+                           const CachedDecoding::Picture& picture, std::span<const StageInput> in) {
+  if (!picture) return false;
+  const AllocateOutput place = [&](int output, DType type, const Shape& shape, const Layout&) {
+    return allocate(it, state, i, output, type, shape);
+  };
+  std::vector<StageInput> inputs(in.begin(), in.end());
+  for (size_t k = 1; k < step.inputs.size(); ++k) inputs[k].view = it.values.at(step.inputs[k]).view(i);
+  cached_pictures_->run(state.runner, *picture, context_.context(it, i, node), inputs, place, *worker.scratch);
+  return true;
+}
+
 // place: of the sample among those that the thread takes at once.
 void StageStep::find_input(Iteration& it, int i, bool decodes, Worker& worker, size_t place, StageInput* in) const {
   const ValueRef encoded = step.inputs.empty() ? ValueRef{} : step.inputs[0];
@@ -181,7 +200,13 @@ void StageStep::run(Iteration& it, int first, int count, Worker& worker) {
   for (int i = first; i < first + count; ++i) {
     const size_t t = tasks.size();
     try {
+      const std::span<const StageInput> inputs(in[t], step.inputs.size());
+      const std::string* name = cached_pictures_ ? &context_.path_of(it, step.inputs[0], i) : nullptr;
+      if (name && run_cached(it, state, i, worker, cached_pictures_->find(*name), inputs)) continue;
       find_input(it, i, decodes, worker, t, in[t]);
+      const auto params = [&] { return state.runner->program().nodes[0].op->decode_params(); };
+      if (name && run_cached(it, state, i, worker, cached_pictures_->decode(*name, in[t][0].encoded, params()), inputs))
+        continue;
     } catch (Error& e) {
       add_error(it, i, std::move(e));
       continue;

@@ -13,9 +13,12 @@ namespace {
 // Regions, extents, requested sizes and their ratios are float32 as in DALI: this decides how a size at a half rounds.
 double single(double v) { return static_cast<double>(static_cast<float>(v)); }
 
-// A requested size in float32 as a number of samples: rounded half away from zero, at least one.
-int64_t to_samples(double size) {
-  const double n = std::round(std::fabs(single(size)));
+// A requested size in float32 as a number of samples, at least one.
+int64_t to_samples(double size, ResizeRounding rounding = ResizeRounding::round) {
+  const double exact = std::fabs(single(size));
+  const double n = rounding == ResizeRounding::round      ? std::round(exact)
+                   : rounding == ResizeRounding::truncate ? std::floor(exact)
+                                                          : std::ceil(exact);
   if (!(n < 2147483648.0)) bad_argument("a size of {} samples is too large", size);
   return std::max<int64_t>(1, static_cast<int64_t>(n));
 }
@@ -35,6 +38,13 @@ ResizeMode resize_mode(const std::string& name) {
   if (name == "not_larger") return ResizeMode::not_larger;
   if (name == "not_smaller") return ResizeMode::not_smaller;
   bad_argument("mode must be 'default', 'stretch', 'not_larger' or 'not_smaller', got '{}'", name);
+}
+
+ResizeRounding resize_rounding(const std::string& name) {
+  if (name == "round") return ResizeRounding::round;
+  if (name == "truncate") return ResizeRounding::truncate;
+  if (name == "ceil") return ResizeRounding::ceil;
+  bad_argument("size_rounding must be 'round', 'truncate' or 'ceil', got '{}'", name);
 }
 
 void resized_axes(const ResizeRequest& q, const int64_t* extents, ResizedAxis* result) {
@@ -83,12 +93,13 @@ void resized_axes(const ResizeRequest& q, const int64_t* extents, ResizedAxis* r
   }
   for (int i = 0; i < q.axes; ++i) {
     const double exact = single(size[i]);
-    const int64_t n = extents[i] == 0 ? 0 : to_samples(exact);
+    const int64_t n = extents[i] == 0 ? 0 : to_samples(exact, q.rounding);
     double a = lo[i], b = hi[i];
     if (exact < 0) std::swap(a, b);
     const double wanted = std::fabs(exact);
     if (q.subpixel && wanted > 0 && static_cast<double>(n) != wanted) {
-      const double grow = std::min(static_cast<double>(n) / wanted, 10.0), center = (a + b) / 2;
+      const double grow = std::min(static_cast<double>(n) / wanted, 10.0);
+      const double part = q.alignment[i], center = part == 0.5 ? (a + b) / 2 : (1 - part) * a + part * b;
       a = center + (a - center) * grow, b = center + (b - center) * grow;
     }
     // Far outside there is only the border, but its taps would cost as many steps as the region is long.

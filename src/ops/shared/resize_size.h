@@ -8,6 +8,8 @@ namespace penstock {
 
 enum class ResizeMode : uint8_t { default_, stretch, not_larger, not_smaller };
 ResizeMode resize_mode(const std::string& name);
+enum class ResizeRounding : uint8_t { round, truncate, ceil };  // round: half away from zero
+ResizeRounding resize_rounding(const std::string& name);
 
 constexpr int kMaxResized = 3;
 
@@ -21,6 +23,8 @@ struct ResizeRequest {
   bool relative = false;            // ... in units of the axis
   double lo[kMaxResized] = {}, hi[kMaxResized] = {};
   bool subpixel = true;  // the interval grows with the rounding of the size, so that the scale stays exact
+  ResizeRounding rounding = ResizeRounding::round;
+  double alignment[kMaxResized] = {0.5, 0.5, 0.5};  // the part of the interval whose place stays where it grows
 };
 
 struct ResizedAxis {
