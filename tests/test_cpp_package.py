@@ -44,6 +44,12 @@ def test_only_what_cpp_programs_need_is_installed(prefix):
         "penstock.hpp",
         "pipeline.hpp",
         "function.hpp",
+        "batch.hpp",
+        "arguments.hpp",
+        "graph.hpp",
+        "choices.h",
+        "dlpack.h",
+        "geometry.h",
         "fn.h",
         "penstock.pc",
         "penstockConfig.cmake",
@@ -104,7 +110,12 @@ def test_types_of_the_headers(prefix, tmp_path, standard):
     compile_and_run(ROOT / "tests" / "header_types.cpp", standard, prefix, tmp_path)
 
 
-def compile_and_run(program, standard, prefix, tmp_path):
+def test_opencv_matrices_go_in_and_out(prefix, tmp_path):
+    opencv = ["-isystem", "/usr/include/opencv4", "-lopencv_core"]
+    compile_and_run(ROOT / "tests" / "opencv_mats.cpp", "c++17", prefix, tmp_path, *opencv)
+
+
+def compile_and_run(program, standard, prefix, tmp_path, *more):
     flags, libraries = pkg_config(prefix)
     run(
         os.environ.get("CXX", "c++"),
@@ -120,6 +131,7 @@ def compile_and_run(program, standard, prefix, tmp_path):
         "-o",
         tmp_path / "program",
         *flags,
+        *more,
     )
     run(tmp_path / "program", env={**os.environ, "LD_LIBRARY_PATH": libraries})
 

@@ -230,6 +230,45 @@ PENSTOCK_API penstock_status penstock_batch_from_dlpack_on(struct DLManagedTenso
                                                            size_t count, const char* layout, void* stream,
                                                            penstock_batch** batch);
 
+/* ---- Images: planes with pitches, as cameras, video engines and other libraries have them ---- */
+
+typedef int32_t penstock_image_format;
+enum { /* the numbers are those that color_space_conversion's image_type and output_type take */
+       PENSTOCK_IMAGE_RGB = 0,
+       PENSTOCK_IMAGE_BGR = 1,
+       PENSTOCK_IMAGE_GRAY = 2,
+       PENSTOCK_IMAGE_RGBA = 5,
+       PENSTOCK_IMAGE_BGRA = 6,
+       PENSTOCK_IMAGE_NV12 = 16, /* luma; pairs of chroma */
+       PENSTOCK_IMAGE_NV21 = 17,
+       PENSTOCK_IMAGE_I420 = 18, /* luma; chroma; chroma */
+       PENSTOCK_IMAGE_YV12 = 19,
+       PENSTOCK_IMAGE_YUYV = 20,
+       PENSTOCK_IMAGE_UYVY = 21,
+       PENSTOCK_IMAGE_YVYU = 22,
+       PENSTOCK_IMAGE_NV16 = 23,
+       PENSTOCK_IMAGE_NV24 = 24
+};
+
+/* Bytes of the program. Those after the last plane of the format are not read. */
+typedef struct penstock_image {
+  size_t struct_size;
+  penstock_image_format format;
+  int64_t width, height; /* in pixels */
+  void* data[4];         /* the first row of each plane */
+  int64_t pitch[4];      /* bytes from a row to the next; 0: rows follow each other. Negative: upwards */
+} penstock_image;
+
+/* The number of planes: 1, 2 or 3. */
+PENSTOCK_API penstock_status penstock_image_num_planes(penstock_image_format format, int* count);
+/* Plane `plane` of images of one format, whose sizes may differ, as a batch of (H, W, C) without a copy: the inputs of
+ * color_space_conversion, and its results. `device_kind`, `device_id`, `stream`, `release` and `release_user` are those
+ * of penstock_batch_description. */
+PENSTOCK_API penstock_status penstock_batch_from_images(const penstock_image* const* images, size_t count, int plane,
+                                                        penstock_device_kind device_kind, int device_id, void* stream,
+                                                        void (*release)(void* user), void* release_user,
+                                                        penstock_batch** batch);
+
 /* ---- Argument lists ---- */
 
 typedef struct penstock_arguments penstock_arguments;
@@ -271,9 +310,9 @@ typedef struct penstock_call_options {
   /* The key of random operators: equal numbers give equal results. Sample i of the call is first_sample + i. */
   uint64_t seed, epoch, first_sample;
   uint32_t node; /* 0: the same numbers as an operator with this seed in a pipeline; other values give other numbers */
-  /* NULL, or num_outputs batches, any of them NULL. Result k is written into the memory of into[k], whose samples are
-   * row-major and have the type and shapes of the result; otherwise the call fails. That memory must
-   * not overlap an input's. outputs[k] is then another handle to the memory of into[k]. */
+  /* NULL, or num_outputs batches, any of them NULL. Result k is written into the memory of into[k], whose samples have
+   * the type and shapes of the result, in any strides; on a GPU they are row-major. Otherwise the call fails. That
+   * memory must not overlap an input's. outputs[k] is then another handle to the memory of into[k]. */
   const penstock_batch* const* into;
   /* The call runs on a GPU if device_kind says so, else on that of the first input that is on a GPU; other inputs are
    * copied there. It is enqueued on `stream`; results are on that GPU, except the sizes that save_attrs requests:
@@ -281,6 +320,11 @@ typedef struct penstock_call_options {
   penstock_device_kind device_kind;
   int device_id;
   void* stream;
+  /* NULL: the first sample that cannot be computed ends the call. Else room for the status of each sample: the others
+   * are computed, and the call returns PENSTOCK_OK. A sample that has failed has no elements; its part of into[k] is
+   * not written in full. penstock_sample_message() has its message. Only on the CPU. */
+  penstock_status* statuses;
+  size_t num_statuses;
 } penstock_call_options;
 
 /* Runs the operator on the batches. `arguments` and `options` may be NULL, `inputs` where num_inputs is 0.
@@ -550,7 +594,7 @@ PENSTOCK_API penstock_status penstock_function_call(const penstock_function* fun
                                                     const penstock_batch* const* inputs, size_t num_inputs,
                                                     const penstock_function_call_options* options,
                                                     penstock_batch** outputs, size_t num_outputs);
-/* Why that sample of this thread's last penstock_function_call failed; "" if it did not. Never NULL; valid until the
+/* Why that sample of this thread's last penstock_function_call, or penstock_call with statuses, failed; "" if it did not. Never NULL; valid until the
  * thread's next call. */
 PENSTOCK_API const char* penstock_sample_message(size_t index);
 /* How the graph was grouped into stages; for human readers. */
