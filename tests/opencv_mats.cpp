@@ -90,7 +90,9 @@ int refusals() {
   REQUIRE(refuses([&] { opencv::wrap(std::vector<cv::Mat>{frame, cv::Mat(4, 6, CV_32FC3)}); }));
   const Batch constant = Batch::wrap(bytes, {1, 2, 2, 3});
   REQUIRE(refuses([&] { opencv::mat(constant[0]); }));
-  const Batch turned = fn::transpose(opencv::wrap(frame), {.perm = {2, 0, 1}});
+  fn::TransposeArguments to_planes;
+  to_planes.perm = {2, 0, 1};
+  const Batch turned = fn::transpose(opencv::wrap(frame), to_planes);
   REQUIRE(opencv::mat(turned[0]).size() == cv::Size(4, 3));
   Tensor planes = opencv::wrap(frame)[0];
   planes.strides = {6, 1, 24};
@@ -98,8 +100,6 @@ int refusals() {
   uint32_t wide[4] = {};
   const Batch unsigned_wide = Batch::wrap(wide, {1, 2, 2, 1});
   REQUIRE(refuses([&] { opencv::mat(unsigned_wide[0]); }));
-  cv::Mat odd(2, 2, CV_32F, wide, 9);
-  REQUIRE(refuses([&] { opencv::wrap(odd); }));
   return 0;
 }
 

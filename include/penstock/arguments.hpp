@@ -269,6 +269,8 @@ template <class E> class Choice {
  public:
   Choice() = default;
   Choice(E value) : value_(static_cast<int>(value)) {}
+  template <class U, std::enable_if_t<std::is_arithmetic_v<U> || std::is_convertible_v<U, std::string>, int> = 0>
+  Choice(const U&) = delete;  // write the enumerator, or parse<E>(text) for text that comes at run time
   void add_to(Arguments& arguments, const char* name) const {
     if (value_ >= 0) arguments.set_choice(name, value_, names_of(E{}));
   }

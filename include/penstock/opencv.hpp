@@ -49,19 +49,12 @@ namespace detail {
 struct Place {
   Shape shape, strides;  // in elements
 };
-inline int64_t in_elements(size_t bytes, size_t element) {
-  if (bytes % element != 0)
-    throw Error(PENSTOCK_ERROR_ARGUMENT,
-                "the step of " + std::to_string(bytes) +
-                    " bytes between rows is not a multiple of the element's size: copy the Mat");
-  return static_cast<int64_t>(bytes / element);
-}
 inline Place place_of(const cv::Mat& mat) {
   if (mat.empty()) throw Error(PENSTOCK_ERROR_ARGUMENT, "the cv::Mat is empty");
   Place at;
   for (int d = 0; d < mat.dims; ++d) {
     at.shape.push_back(mat.size[d]);
-    at.strides.push_back(in_elements(mat.step[d], mat.elemSize1()));
+    at.strides.push_back(static_cast<int64_t>(mat.step[d] / mat.elemSize1()));  // OpenCV refuses other steps
   }
   if (mat.dims == 2 || mat.channels() > 1) at.shape.push_back(mat.channels()), at.strides.push_back(1);
   return at;

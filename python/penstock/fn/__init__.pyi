@@ -79,9 +79,9 @@ def adaptive_threshold(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -152,9 +152,9 @@ def adjust_gamma(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -220,9 +220,9 @@ def adjust_hue(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -289,9 +289,9 @@ def adjust_saturation(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -356,9 +356,9 @@ def adjust_sharpness(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -432,9 +432,9 @@ def audio_codec(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -520,9 +520,9 @@ def audio_resample(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -590,9 +590,9 @@ def autocontrast(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -656,9 +656,9 @@ def batch_permutation(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -741,9 +741,9 @@ def bb_flip(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -837,9 +837,9 @@ def bbox_paste(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -939,9 +939,9 @@ def bbox_rotate(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1028,9 +1028,9 @@ def bilateral_filter(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1114,9 +1114,9 @@ def biquad(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1192,9 +1192,9 @@ def box_blur(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1275,9 +1275,9 @@ def box_blur_regions(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1370,9 +1370,9 @@ def box_encoder(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1451,9 +1451,9 @@ def brightness(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1533,9 +1533,9 @@ def brightness_contrast(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1615,9 +1615,9 @@ def canny(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1686,9 +1686,9 @@ def cast(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1751,9 +1751,9 @@ def cast_like(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1816,9 +1816,9 @@ def cat(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1881,9 +1881,9 @@ def channel_reorder(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1958,9 +1958,9 @@ def clahe(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2031,9 +2031,9 @@ def color_matrix(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2132,9 +2132,9 @@ def color_space_conversion(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2216,9 +2216,9 @@ def color_twist(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2292,9 +2292,9 @@ def composite(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2369,9 +2369,9 @@ def constant(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2448,9 +2448,9 @@ def contrast(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2525,9 +2525,9 @@ def convolve(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2606,9 +2606,9 @@ def coord_flip(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2688,9 +2688,9 @@ def coord_transform(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2752,9 +2752,9 @@ def copy(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2833,9 +2833,9 @@ def correlate(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2938,9 +2938,9 @@ def crop(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3069,9 +3069,9 @@ def crop_mirror_normalize(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3158,9 +3158,9 @@ def debayer(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3231,9 +3231,9 @@ def dilate(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3332,9 +3332,9 @@ def draw_boxes(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3420,9 +3420,9 @@ def draw_circles(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3500,9 +3500,9 @@ def draw_lines(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3584,9 +3584,9 @@ def draw_segments(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3675,9 +3675,9 @@ def draw_text(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3751,9 +3751,9 @@ def dump_image(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3837,9 +3837,9 @@ def elastic_transform(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3905,9 +3905,9 @@ def element_extract(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3976,9 +3976,9 @@ def equalize(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4060,9 +4060,9 @@ def erase(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4140,9 +4140,9 @@ def erode(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4209,9 +4209,9 @@ def expand_dims(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4281,9 +4281,9 @@ def fade(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4354,9 +4354,9 @@ def find_homography(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4426,9 +4426,9 @@ def find_threshold(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4497,9 +4497,9 @@ def flip(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4570,9 +4570,9 @@ def frame_splicing(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4639,9 +4639,9 @@ def full(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4705,9 +4705,9 @@ def full_like(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4771,9 +4771,9 @@ def g711_decode(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4837,9 +4837,9 @@ def g711_encode(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4916,9 +4916,9 @@ def gaussian_blur(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4984,9 +4984,9 @@ def get_property(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5050,9 +5050,9 @@ def grayscale(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5133,9 +5133,9 @@ def grid_distortion(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5215,9 +5215,9 @@ def grid_mask(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5305,9 +5305,9 @@ def griffin_lim(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5385,9 +5385,9 @@ def histogram(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5464,9 +5464,9 @@ def hsv(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5538,9 +5538,9 @@ def hue(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5622,9 +5622,9 @@ def inverse_spectrogram(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5692,9 +5692,9 @@ def invert(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5763,9 +5763,9 @@ def jitter(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5846,9 +5846,9 @@ def joint_bilateral_filter(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5916,9 +5916,9 @@ def jpeg_compression_distortion(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5993,9 +5993,9 @@ def label(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6081,9 +6081,9 @@ def laplacian(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6175,9 +6175,9 @@ def letterbox(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6283,9 +6283,9 @@ def letterbox_placement(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6360,9 +6360,9 @@ def lfilter(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6435,9 +6435,9 @@ def lookup_table(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6508,9 +6508,9 @@ def loudness(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6574,9 +6574,9 @@ def median_blur(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6651,9 +6651,9 @@ def mel_filter_bank(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6732,9 +6732,9 @@ def mfcc(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6806,9 +6806,9 @@ def min_area_rect(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6870,9 +6870,9 @@ def min_max_loc(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6949,9 +6949,9 @@ def morphology(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7018,9 +7018,9 @@ def mu_law_decode(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7084,9 +7084,9 @@ def mu_law_encode(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7173,9 +7173,9 @@ def multi_paste(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7277,9 +7277,9 @@ def nms(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7365,9 +7365,9 @@ def nonsilent_region(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7461,9 +7461,9 @@ def normalize(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7610,9 +7610,9 @@ def one_hot(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7678,9 +7678,9 @@ def ones(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7744,9 +7744,9 @@ def ones_like(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7824,9 +7824,9 @@ def optical_distortion(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7903,9 +7903,9 @@ def pad(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7985,9 +7985,9 @@ def paste(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8069,9 +8069,9 @@ def peek_image_shape(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8142,9 +8142,9 @@ def peek_video(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8206,9 +8206,9 @@ def per_frame(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8271,9 +8271,9 @@ def permute_batch(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8337,9 +8337,9 @@ def posterize(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8405,9 +8405,9 @@ def power_spectrum(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8476,9 +8476,9 @@ def preemphasis_filter(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8657,9 +8657,9 @@ def random_bbox_crop(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8748,9 +8748,9 @@ def random_crop_generator(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8842,9 +8842,9 @@ def random_resized_crop(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8929,9 +8929,9 @@ def reinterpret(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9020,9 +9020,9 @@ def remap(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9101,9 +9101,9 @@ def reshape(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9239,9 +9239,9 @@ def resize(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9450,9 +9450,9 @@ def resize_crop_mirror(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9557,9 +9557,9 @@ def roi_align(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9640,9 +9640,9 @@ def roi_random_crop(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9749,9 +9749,9 @@ def rotate(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9827,9 +9827,9 @@ def saturation(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9893,9 +9893,9 @@ def sequence_rearrange(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9958,9 +9958,9 @@ def shapes(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10032,9 +10032,9 @@ def shift_hsv(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10106,9 +10106,9 @@ def shuffle_tiles(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10213,9 +10213,9 @@ def slice(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10306,9 +10306,9 @@ def sobel(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10377,9 +10377,9 @@ def solarize(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10460,9 +10460,9 @@ def spec_augment(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10548,9 +10548,9 @@ def spectrogram(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10627,9 +10627,9 @@ def sphere(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10695,9 +10695,9 @@ def squeeze(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10772,9 +10772,9 @@ def ssd_random_crop(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10841,9 +10841,9 @@ def stack(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10914,9 +10914,9 @@ def threshold(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10987,9 +10987,9 @@ def time_stretch(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11067,9 +11067,9 @@ def time_warp(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11138,9 +11138,9 @@ def to_decibels(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11233,9 +11233,9 @@ def transform_boxes(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11313,9 +11313,9 @@ def transform_points(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11382,9 +11382,9 @@ def transpose(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11453,9 +11453,9 @@ def unletterbox_boxes(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11541,9 +11541,9 @@ def warp_affine(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11637,9 +11637,9 @@ def warp_by_mesh(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11737,9 +11737,9 @@ def warp_by_points(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11836,9 +11836,9 @@ def warp_perspective(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11926,9 +11926,9 @@ def water(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12003,9 +12003,9 @@ def where(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12067,9 +12067,9 @@ def zeros(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12133,9 +12133,9 @@ def zeros_like(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.

@@ -65,9 +65,9 @@ def audio(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -201,9 +201,9 @@ def image(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -367,9 +367,9 @@ def image_crop(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -522,9 +522,9 @@ def image_random_crop(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -693,9 +693,9 @@ def image_slice(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -806,9 +806,9 @@ def inflate(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -881,9 +881,9 @@ def numpy(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -977,9 +977,9 @@ def video(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
