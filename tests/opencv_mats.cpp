@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cv::Mat in and out of batches without a copy. tests/test_cpp_package.py compiles it with warnings as errors, and runs it.
+// cv::Mat in and out of batches without a copy. tests/test_cpp_package.py compiles it with warnings as errors.
 #include <penstock/fn/arrays.h>
 #include <penstock/fn/geometry.h>
 #include <penstock/opencv.hpp>

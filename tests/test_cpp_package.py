@@ -48,6 +48,7 @@ def test_only_what_cpp_programs_need_is_installed(prefix):
         "arguments.hpp",
         "graph.hpp",
         "choices.h",
+        "image.h",
         "dlpack.h",
         "geometry.h",
         "fn.h",
@@ -138,7 +139,7 @@ def compile_and_run(program, standard, prefix, tmp_path, *more):
 
 def test_header_is_c99(prefix, tmp_path):
     source = tmp_path / "only.c"
-    source.write_text("#include <penstock/penstock.h>\nint main(void) { return penstock_version()[0] != '0'; }\n")
+    source.write_text("#include <penstock/image.h>\nint main(void) { return penstock_version()[0] != '0'; }\n")
     flags, libraries = pkg_config(prefix)
     run(
         os.environ.get("CC", "cc"),

@@ -96,7 +96,8 @@ constexpr int size_of(DType type) {
 class Allocator {
  public:
   Allocator() = default;
-  // A std::pmr::memory_resource, or another class with its allocate and deallocate. Several threads may call it at once.
+  // A std::pmr::memory_resource, or another class with its allocate and deallocate, which several threads may call at
+  // once.
   template <class Memory> explicit Allocator(std::shared_ptr<Memory> resource) {
     using Resource = std::shared_ptr<Memory>;
     auto user = std::make_unique<Resource>(std::move(resource));
@@ -143,7 +144,7 @@ inline std::shared_ptr<void>& program_pool() {
 }  // namespace detail
 // From now on, immediate calls run on the program's pool, of any class with these two members:
 //   int threads()                                    the largest value of `thread` plus one
-//   void parallel_for(int64_t count, PoolTask task)  runs task(index, thread) for each index, returns when all are done
+//   void parallel_for(int64_t count, PoolTask task)  runs task(index, thread) for each index, returns after all
 // Tasks that run at the same time have different values of `thread`. Call it from one thread, while no call runs.
 template <class Pool> void set_thread_pool(std::shared_ptr<Pool> pool) {
   penstock_thread_pool p{};

@@ -5,6 +5,7 @@
 //   const Batch rgb = ImageBatch({frame, other}).rgb();      // sizes may differ, the format may not
 #pragma once
 #include "penstock/fn/color.h"
+#include "penstock/image.h"
 
 namespace penstock {
 inline namespace api {

@@ -4,7 +4,7 @@
 //   cv::Mat frame = ..., canvas = ...;
 //   const Batch small = fn::resize(opencv::wrap(frame), {.size = {224, 224}});
 //   cv::imshow("small", opencv::mat(small[0]));
-//   options.into = {opencv::wrap(canvas(cv::Rect(16, 0, 224, 224)))};   // a part of a picture, with the pitch of the whole
+//   options.into = {opencv::wrap(canvas(cv::Rect(16, 0, 224, 224)))};   // a part of a picture
 //
 // Colors stay in their order, which for OpenCV is mostly BGR.
 #pragma once

@@ -8,7 +8,8 @@ inline namespace api {
 
 // What happens for a sample that cannot be read: an error, a shorter batch, or another sample in its place.
 enum class OnError { saved, raise, skip, replace };
-// What becomes of a sample that is not ready when the others of its batch are: the batch waits, or it goes to a later one.
+// What becomes of a sample that is not ready when the others of its batch are: the batch waits, or it goes to a later
+// one.
 enum class Late { saved, wait, swap };
 namespace detail {
 inline constexpr const char* on_error_names[] = {nullptr, "raise", "skip", "replace"};

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images with planes and pitches as batches, a plane each.
+#include "penstock/image.h"
+
 #include "capi/edge.h"
 
 using namespace penstock;
 
 namespace {
 
-// Of a plane: channels, and how many pixels in a row and in a column share one of its elements.
+// Channels of a plane, and how many pixels in a row and in a column share one of its elements.
 struct PlaneForm {
   int channels = 1, wide = 1, high = 1;
 };
