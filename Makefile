@@ -10,7 +10,7 @@ DEBIAN := g++ cmake ninja-build ccache git python3-venv python3-dev \
           libjpeg62-turbo-dev libpng-dev libtiff-dev libwebp-dev libopenjp2-7-dev \
           libvorbis-dev libopusfile-dev libfmt-dev nlohmann-json3-dev libffmpeg-nvenc-dev
 # and what the tests need beside it. The last one carries files of many cameras and phones.
-DEBIAN_TEST := libmpg123-0 libmp3lame0 libheif1 libgtest-dev clang-14 libclang-rt-14-dev ffmpeg golang-github-rwcarlsen-goexif-dev
+DEBIAN_TEST := libmpg123-0 libmp3lame0 libheif1 libgtest-dev clang-14 libclang-rt-14-dev ffmpeg libopencv-core-dev golang-github-rwcarlsen-goexif-dev
 
 # A web server for `make test-long`.
 DEBIAN_LONG := nginx
@@ -69,20 +69,10 @@ debian-long: | debian
 	$(PIP) -r $(REQUIREMENTS)/wheel.txt
 	touch $@
 
-.venv-dali/installed: $(REQUIREMENTS)/dali.txt | debian
-	test -x .venv-dali/bin/python || $(PYTHON) -m venv .venv-dali
-	.venv-dali/bin/python -m pip --disable-pip-version-check install --quiet -r $(REQUIREMENTS)/dali.txt
-	touch $@
-
-.venv-frameworks/installed .venv-tensorflow-2.16/installed .venv-tensorflow-2.18/installed: \
-		.venv-%/installed: $(REQUIREMENTS)/%.txt | debian
+# An environment of its own for what cannot be beside the rest: DALI, a server of objects, frameworks.
+.venv-%/installed: $(REQUIREMENTS)/%.txt | debian
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet -r $<
-	touch $@
-
-.venv-moto/installed: $(REQUIREMENTS)/moto.txt | debian
-	test -x .venv-moto/bin/python || $(PYTHON) -m venv .venv-moto
-	.venv-moto/bin/python -m pip --disable-pip-version-check install --quiet -r $(REQUIREMENTS)/moto.txt
 	touch $@
 
 # A folder of packages without what they depend on, not an environment: tests of .venv start the server in it.
@@ -90,11 +80,6 @@ debian-long: | debian
 	rm -rf .venv-triton
 	$(PIP) --no-deps --target .venv-triton -r $(REQUIREMENTS)/triton.txt
 	rm -rf .venv-triton/pytriton/tritonserver/python_backend_stubs
-	touch $@
-
-.venv-%/installed: $(REQUIREMENTS)/%.txt | debian  # of a framework, for its long tests
-	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
-	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet -r $(REQUIREMENTS)/$*.txt
 	touch $@
 
 demo: .venv/build-installed

@@ -15,6 +15,7 @@ configure_file(cmake/penstock.pc.in penstock.pc @ONLY)
 
 install(TARGETS penstock EXPORT penstock LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})
 install(DIRECTORY include/penstock DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${component})
+install(FILES third_party/dlpack/dlpack.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock ${component})
 install(EXPORT penstock NAMESPACE penstock:: FILE penstockConfig.cmake DESTINATION ${package} ${component})
 install(FILES ${CMAKE_BINARY_DIR}/penstockConfigVersion.cmake DESTINATION ${package} ${component})
 install(FILES ${CMAKE_BINARY_DIR}/penstock.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${component})

@@ -62,7 +62,8 @@ int main(int argc, char** argv) {
     std::vector<float> input(static_cast<size_t>(n * 3 * kSize * kSize));  // the engine's
     CallOptions options;
     options.into = {Batch::wrap(input.data(), {n, 3, kSize, kSize}, "CHW")};
-    const Batch rgb = fn::color_space_conversion(frames, {.image_type = ImageType::bgr, .output_type = ImageType::rgb});
+    const Batch rgb =
+        fn::color_space_conversion(frames, {.image_type = ColorFormat::bgr, .output_type = ColorFormat::rgb});
     const Batch same_size = fn::resize(rgb, {.size = {kSize, kSize}});
     fn::crop_mirror_normalize(
         same_size,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What penstock.hpp and fn.h take and give, as types. tests/test_cpp_package.py compiles it with warnings as errors.
+#include <penstock/dlpack.h>
 #include <penstock/fn.h>
 
 #include <algorithm>
@@ -76,6 +77,10 @@ int run() {
   const std::vector<Tensor> samples(images.begin(), images.end());
   REQUIRE(samples[1].as<const float>()[0] == 7);
   REQUIRE(std::all_of(images.begin(), images.end(), [](const Tensor& t) { return t.shape == Shape{1, 2, 3}; }));
+
+  DLManagedTensorVersioned* const shared = images.to_dlpack(1);
+  REQUIRE(shared->dl_tensor.ndim == 3 && shared->dl_tensor.shape[2] == 3 && shared->dl_tensor.dtype.bits == 32);
+  shared->deleter(shared);
 
   const std::vector<float> mean{1, 2, 3};
   const std::array<float, 3> deviation{1, 2, 4};

@@ -44,6 +44,13 @@ def test_only_what_cpp_programs_need_is_installed(prefix):
         "penstock.hpp",
         "pipeline.hpp",
         "function.hpp",
+        "batch.hpp",
+        "arguments.hpp",
+        "graph.hpp",
+        "choices.h",
+        "image.h",
+        "dlpack.h",
+        "geometry.h",
         "fn.h",
         "penstock.pc",
         "penstockConfig.cmake",
@@ -104,7 +111,12 @@ def test_types_of_the_headers(prefix, tmp_path, standard):
     compile_and_run(ROOT / "tests" / "header_types.cpp", standard, prefix, tmp_path)
 
 
-def compile_and_run(program, standard, prefix, tmp_path):
+def test_opencv_matrices_go_in_and_out(prefix, tmp_path):
+    opencv = ["-isystem", "/usr/include/opencv4", "-lopencv_core"]
+    compile_and_run(ROOT / "tests" / "opencv_mats.cpp", "c++17", prefix, tmp_path, *opencv)
+
+
+def compile_and_run(program, standard, prefix, tmp_path, *more):
     flags, libraries = pkg_config(prefix)
     run(
         os.environ.get("CXX", "c++"),
@@ -120,13 +132,14 @@ def compile_and_run(program, standard, prefix, tmp_path):
         "-o",
         tmp_path / "program",
         *flags,
+        *more,
     )
     run(tmp_path / "program", env={**os.environ, "LD_LIBRARY_PATH": libraries})
 
 
 def test_header_is_c99(prefix, tmp_path):
     source = tmp_path / "only.c"
-    source.write_text("#include <penstock/penstock.h>\nint main(void) { return penstock_version()[0] != '0'; }\n")
+    source.write_text("#include <penstock/image.h>\nint main(void) { return penstock_version()[0] != '0'; }\n")
     flags, libraries = pkg_config(prefix)
     run(
         os.environ.get("CC", "cc"),

@@ -29,7 +29,9 @@ AROUND = {
             "",
             "void f(const uint8_t* pixels, const float* values, int64_t n, int64_t height, int64_t width) {{ {} (void)p; }}",
         ),
+        ("", "void f(const cv::Mat& frame, cv::Mat& canvas, void* luma, void* chroma) {{ CallOptions options; {} }}"),
         ("void train(const Batch&, const Batch&);", "void f() {{ {} }}"),
+        ("", "void f() {{ {} }}"),
         ("void train(const void*, void*);", "void f(const Batch& images, void* stream) {{ {} }}"),
     ],
     "docs/how_to/call_a_function.md": [
@@ -75,7 +77,11 @@ def test_cpp_blocks_compile(page, tmp_path):
         lines = [line for line in block.splitlines() if not line.startswith(("#include", "using namespace"))]
         body = around.format("\n".join([*lines, ""]))
         spaces.append(f"namespace block{i} {{\nusing namespace penstock;\n{before}\n{body}\n}}\n")
-    done = compiled("#include <penstock/fn.h>\n" + "".join(spaces), tmp_path, *STRICT, "-fsyntax-only")
+    headers = "".join(f"{line}\n" for line in sorted({*re.findall("^#include .*$", "".join(found), re.MULTILINE)}))
+    opencv = ["-isystem", "/usr/include/opencv4"] * ("opencv.hpp" in headers)
+    done = compiled(
+        "#include <penstock/fn.h>\n" + headers + "".join(spaces), tmp_path, *STRICT, *opencv, "-fsyntax-only"
+    )
     assert done.returncode == 0, done.stderr
 
 

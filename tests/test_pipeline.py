@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -324,6 +325,15 @@ def reading(files, batch_size=3, checkpoint=None, **reader):
 
 def labels(pipe, n):
     return [pipe.run()[1].as_array().ravel().tolist() for _ in range(n)]
+
+
+def test_a_pipeline_is_saved_without_the_paths_of_the_program(files, tmp_path):
+    p = reading(files)
+    assert Path(__file__).name in p.to_json()
+    p.save(tmp_path / "bare.json", lines=False)
+    text = (tmp_path / "bare.json").read_text()
+    assert str(Path(__file__).parent) not in text and '"line"' not in text
+    assert labels(Pipeline.load(filename=tmp_path / "bare.json"), 6) == labels(reading(files), 6)
 
 
 def test_saved_pipelines_give_the_same(files, tmp_path):

@@ -24,14 +24,15 @@ ordered_json to_json(const penstock::Value& v) {
       v);
 }
 
-// "'linear'" for the numbers of interp_type and its kin.
-std::vector<std::string> names_of_numbers(penstock::ArgInfo a) {
-  std::vector<std::string> names;
+// "'linear'" for the numbers of interp_type and its kin, and these numbers.
+std::pair<std::vector<std::string>, std::vector<int64_t>> names_of_numbers(penstock::ArgInfo a) {
+  std::pair<std::vector<std::string>, std::vector<int64_t>> found;
   for (int64_t k = 0; k < 32 && a.type == penstock::ArgType::integer; ++k) {
     a.default_value = k;
-    if (const std::string text = penstock::default_text(a); text.starts_with('\'')) names.push_back(text);
+    if (const std::string text = penstock::default_text(a); text.starts_with('\''))
+      found.first.push_back(text), found.second.push_back(k);
   }
-  return names;
+  return found;
 }
 
 ordered_json to_json(const penstock::ArgInfo& a) {
@@ -43,7 +44,7 @@ ordered_json to_json(const penstock::ArgInfo& a) {
                  {"default", to_json(a.default_value)},
                  {"default_text", penstock::default_text(a)},
                  {"doc", a.doc}};
-  if (const auto names = names_of_numbers(a); !names.empty()) j["names"] = names;
+  if (const auto [names, numbers] = names_of_numbers(a); !names.empty()) j["names"] = names, j["numbers"] = numbers;
   if (a.range.lo > -1e300) j["min"] = a.range.lo, j["min_excluded"] = a.range.open_lo;
   if (a.range.hi < 1e300) j["max"] = a.range.hi;
   return j;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph as a function, for C++17 and later. penstock/penstock.hpp includes it.
 #pragma once
-#include "penstock/pipeline.hpp"
+#include "penstock/graph.hpp"
 
 namespace penstock {
 inline namespace api {
@@ -18,13 +18,6 @@ struct FunctionValue {
   int ndim = -1;  // -1: not known
   std::string layout;
   bool on_gpu = false;
-};
-
-// Of one sample of a call.
-struct SampleStatus {
-  penstock_status status = PENSTOCK_OK;
-  std::string message;
-  bool ok() const { return status == PENSTOCK_OK; }
 };
 
 struct FunctionCallOptions {
@@ -49,7 +42,8 @@ class Function {
   Function(const Graph& graph, const std::vector<Value>& outputs, const FunctionOptions& options = {}) {
     const auto o = c_options(options);
     penstock_function* handle = nullptr;
-    check(penstock_function_create(graph.handle(), outputs.data(), outputs.size(), &o, &handle));
+    const auto results = detail::handles_of(graph, outputs);
+    check(penstock_function_create(graph.handle(), results.data(), results.size(), &o, &handle));
     handle_.reset(handle, penstock_function_destroy);
     read_info();
   }
@@ -61,9 +55,7 @@ class Function {
     return Function(handle);
   }
   static Function load_file(const std::string& path, const FunctionOptions& options = {}) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw Error(PENSTOCK_ERROR_FILE_MISSING, "cannot open " + path);
-    return load(std::string(std::istreambuf_iterator<char>(file), {}), options);
+    return load(detail::text_of_file(path), options);
   }
 
   // The results, one batch for each output; an empty one where options.into has memory.
@@ -157,8 +149,7 @@ class Function {
     }
     check(penstock_function_call(handle(), in.data(), inputs.size(), &o, results, static_cast<size_t>(num_outputs_)));
     if (!options.statuses) return;
-    options.statuses->resize(statuses.size());
-    for (size_t i = 0; i < statuses.size(); ++i) (*options.statuses)[i] = {statuses[i], penstock_sample_message(i)};
+    *options.statuses = detail::statuses_of(statuses);
   }
 
   std::shared_ptr<penstock_function> handle_;

@@ -271,9 +271,9 @@ typedef struct penstock_call_options {
   /* The key of random operators: equal numbers give equal results. Sample i of the call is first_sample + i. */
   uint64_t seed, epoch, first_sample;
   uint32_t node; /* 0: the same numbers as an operator with this seed in a pipeline; other values give other numbers */
-  /* NULL, or num_outputs batches, any of them NULL. Result k is written into the memory of into[k], whose samples are
-   * row-major and have the type and shapes of the result; otherwise the call fails. That memory must
-   * not overlap an input's. outputs[k] is then another handle to the memory of into[k]. */
+  /* NULL, or num_outputs batches, any of them NULL. Result k is written into the memory of into[k], whose samples have
+   * the type and shapes of the result, in any strides; on a GPU they are row-major. Otherwise the call fails. That
+   * memory must not overlap an input's. outputs[k] is then another handle to the memory of into[k]. */
   const penstock_batch* const* into;
   /* The call runs on a GPU if device_kind says so, else on that of the first input that is on a GPU; other inputs are
    * copied there. It is enqueued on `stream`; results are on that GPU, except the sizes that save_attrs requests:
@@ -281,6 +281,11 @@ typedef struct penstock_call_options {
   penstock_device_kind device_kind;
   int device_id;
   void* stream;
+  /* NULL: the first sample that cannot be computed ends the call. Else room for the status of each sample: the others
+   * are computed, and the call returns PENSTOCK_OK. A sample that has failed has no elements; its part of into[k] is
+   * not written in full. penstock_sample_message() has its message. Only on the CPU. */
+  penstock_status* statuses;
+  size_t num_statuses;
 } penstock_call_options;
 
 /* Runs the operator on the batches. `arguments` and `options` may be NULL, `inputs` where num_inputs is 0.
@@ -550,8 +555,8 @@ PENSTOCK_API penstock_status penstock_function_call(const penstock_function* fun
                                                     const penstock_batch* const* inputs, size_t num_inputs,
                                                     const penstock_function_call_options* options,
                                                     penstock_batch** outputs, size_t num_outputs);
-/* Why that sample of this thread's last penstock_function_call failed; "" if it did not. Never NULL; valid until the
- * thread's next call. */
+/* Why that sample of this thread's last call of a function, or of an operator with statuses, failed; "" if it did not.
+ * Never NULL; valid until the thread's next call. */
 PENSTOCK_API const char* penstock_sample_message(size_t index);
 /* How the graph was grouped into stages; for human readers. */
 PENSTOCK_API penstock_status penstock_function_plan(const penstock_function* function, char** text);

@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs and pipelines for C++17 and later. penstock/penstock.hpp includes it.
+// Pipelines for C++17 and later. penstock/penstock.hpp includes it.
 #pragma once
-#include "penstock/penstock.hpp"
+#include "penstock/graph.hpp"
 
 namespace penstock {
 inline namespace api {
+
+// What happens for a sample that cannot be read: an error, a shorter batch, or another sample in its place.
+enum class OnError { saved, raise, skip, replace };
+// What becomes of a sample that is not ready when the others of its batch are: the batch waits, or it goes to a later
+// one.
+enum class Late { saved, wait, swap };
+namespace detail {
+inline constexpr const char* on_error_names[] = {nullptr, "raise", "skip", "replace"};
+inline constexpr const char* late_names[] = {nullptr, "wait", "swap"};
+}  // namespace detail
 
 struct PipelineOptions {  // zero keeps the saved value
   int batch_size = 0, threads = 0, prefetch = 0;
   uint64_t memory_limit = 0;
   Allocator allocator{};
   std::string entropy_index{};  // "off", "read", "auto" or a path
-  std::string on_error{};       // "raise", "skip", "replace"
+  OnError on_error = OnError::saved;
   int64_t error_budget = 0;     // samples that an epoch may lose; -1: any number
   bool uneven = false;          // permits "skip" with several shards
   std::optional<int> device{};  // the GPU's number, for operators that run on one; default: the first
   int64_t max_pixels = 0, max_frames = 0, max_samples = 0;  // limits for a picture, a sequence, a recording
-  std::string late{};                                       // "wait", "swap": what becomes of a slow sample
+  Late late = Late::saved;
 };
 
 struct ReaderMeta {
@@ -43,38 +53,14 @@ struct LeftOut {
   std::string source, message;  // the file or record, or what else is known of it; the reason
 };
 
-// Add operators one by one: graph.add("resize", {images}, fn::ResizeArguments{...}.list())[0].
-class Graph {
- public:
-  explicit Graph(uint64_t seed = 0) {
-    penstock_graph* handle = nullptr;
-    check(penstock_graph_create(seed, &handle));
-    handle_.reset(handle, penstock_graph_destroy);
-  }
-  // num_outputs 0: as many as the operator has with these arguments. device "": where the inputs are.
-  std::vector<Value> add(const char* op, const std::vector<Value>& inputs, const Arguments& arguments = {},
-                         const std::string& name = {}, int num_outputs = 0, const std::string& device = {}) {
-    size_t count = static_cast<size_t>(num_outputs);
-    if (num_outputs <= 0) check(penstock_count_outputs(op, arguments.handle(), &count));
-    std::vector<Value> outputs(count);
-    check(penstock_graph_set_device(handle(), device.empty() ? nullptr : device.c_str()));
-    check(penstock_graph_add(handle(), op, name.empty() ? nullptr : name.c_str(), inputs.data(), inputs.size(),
-                             arguments.handle(), outputs.data(), outputs.size()));
-    return outputs;
-  }
-  penstock_graph* handle() const { return handle_.get(); }
-
- private:
-  std::shared_ptr<penstock_graph> handle_;
-};
-
 class Pipeline {
  public:
   // options.batch_size must be set.
   Pipeline(const Graph& graph, const std::vector<Value>& outputs, const PipelineOptions& options) {
     const auto o = c_options(options);
     penstock_pipeline* handle = nullptr;
-    check(penstock_pipeline_create(graph.handle(), outputs.data(), outputs.size(), &o, &handle));
+    const auto values = detail::handles_of(graph, outputs);
+    check(penstock_pipeline_create(graph.handle(), values.data(), values.size(), &o, &handle));
     handle_.reset(handle, penstock_pipeline_destroy);
   }
   // From the JSON that save(), in C++ or in Python, wrote.
@@ -85,26 +71,28 @@ class Pipeline {
     return Pipeline(handle);
   }
   static Pipeline load_file(const std::string& path, const PipelineOptions& options = {}) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw Error(PENSTOCK_ERROR_FILE_MISSING, "cannot open " + path);
-    return load(std::string(std::istreambuf_iterator<char>(file), {}), options);
+    return load(detail::text_of_file(path), options);
   }
 
-  // The next batch of each output; throws Error with status PENSTOCK_ERROR_STOPPED at the end of the data. While it
-  // waits, it calls `stop` about every 50 ms; true ends the wait with PENSTOCK_ERROR_CANCELLED.
-  std::vector<Batch> run(const std::function<bool()>& stop = {}) {
+  // The next batch of each output; throws Error with status PENSTOCK_ERROR_STOPPED at the end of the data.
+  std::vector<Batch> run() {
+    return run([] { return false; });
+  }
+  // The same. While it waits, it calls `stop` about every 50 ms; true ends the wait with PENSTOCK_ERROR_CANCELLED.
+  template <class Stop> std::vector<Batch> run(const Stop& stop) {
     std::vector<Batch> out;
     if (!next(out, stop)) throw Error(PENSTOCK_ERROR_STOPPED, penstock_last_error());
     return out;
   }
   // Like run(), but returns false at the end of the data.
-  bool next(std::vector<Batch>& out, const std::function<bool()>& stop = {}) {
+  bool next(std::vector<Batch>& out) {
+    return next(out, [] { return false; });
+  }
+  template <class Stop> bool next(std::vector<Batch>& out, const Stop& stop) {
     penstock_run_options o{};
     o.struct_size = sizeof o;
-    if (stop) {
-      o.poll = [](void* user) { return static_cast<int>((*static_cast<const std::function<bool()>*>(user))()); };
-      o.poll_user = const_cast<std::function<bool()>*>(&stop);
-    }
+    o.poll = [](void* user) { return static_cast<int>((*static_cast<const Stop*>(user))()); };
+    o.poll_user = const_cast<Stop*>(&stop);
     std::vector<penstock_batch*> handles(static_cast<size_t>(info().num_outputs), nullptr);
     std::vector<Batch> batches;
     batches.reserve(handles.size());
@@ -187,11 +175,11 @@ class Pipeline {
     o.memory_limit = options.memory_limit;
     o.allocator = options.allocator.handle();
     if (!options.entropy_index.empty()) o.entropy_index = options.entropy_index.c_str();
-    if (!options.on_error.empty()) o.on_error = options.on_error.c_str();
+    o.on_error = detail::on_error_names[static_cast<int>(options.on_error)];
     o.error_budget = options.error_budget, o.uneven = options.uneven;
     if (options.device) o.device = &*options.device;
     o.max_pixels = options.max_pixels, o.max_frames = options.max_frames, o.max_samples = options.max_samples;
-    if (!options.late.empty()) o.late = options.late.c_str();
+    o.late = detail::late_names[static_cast<int>(options.late)];
     return o;
   }
   penstock_pipeline_info info() const {
@@ -211,5 +199,3 @@ class Pipeline {
 
 }  // namespace api
 }  // namespace penstock
-
-#include "penstock/function.hpp"  // after Graph, which it takes

@@ -27,9 +27,8 @@ constexpr CommonArgument kCommon[] = {
 };
 constexpr const char* kOut =
     "(array): Outside a pipeline: what the result is written into and returned: a writable array of its type and "
-    "shape, "
-    "row-major without gaps. For a batch: a Batch, a list of arrays, or an array whose first dimension counts the "
-    "samples. For several outputs: a tuple, in which None means a new array.";
+    "shape, on a GPU row-major without gaps. For a batch: a Batch, a list of arrays, or an array whose first dimension "
+    "counts the samples. For several outputs: a tuple, in which None means a new array.";
 constexpr const char* kStream =
     "(object): Outside a pipeline: the CUDA stream that the call is enqueued on, a number or an object of torch, CuPy "
     "or "

@@ -129,6 +129,7 @@ penstock_status penstock_call(const char* op, const penstock_batch* const* input
     const OpInfo& info = get_op(&required(op, "the name of the operator"));
     try {
       const auto o = read_optional_struct(options, "options");
+      forget_samples();
       if (num_outputs > 0) required(outputs, "outputs");
       if (o.batch_size < 0) bad_argument("batch_size is {}", o.batch_size);
       const std::vector<Batch> in = take_batches(inputs, num_inputs, "inputs");
@@ -147,9 +148,10 @@ penstock_status penstock_call(const char* op, const penstock_batch* const* input
       CallPlace place;
       if (device_of(o.device_kind, o.device_id).kind == DeviceKind::gpu) place.gpu = o.device_id;
       place.stream = stream_of(o.stream);
-      give_batches(
-          call_op(info, in, args, context, memory_of(o.allocator), o.batch_size ? o.batch_size : 1, into, &place),
-          outputs);
+      auto results = call_op(info, in, args, context, memory_of(o.allocator), o.batch_size ? o.batch_size : 1, into,
+                             &place, o.statuses ? &sample_errors() : nullptr);
+      if (o.statuses) tell_statuses(o.statuses, o.num_statuses);
+      give_batches(std::move(results), outputs);
     } catch (Error& e) {
       if (e.op.empty()) e.op = info.name;
       throw;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,5 +102,11 @@ char* copy_text(const std::string& text);                                       
 // Returns all batches or none.
 void give_batches(std::vector<Batch> batches, penstock_batch** outputs);
 std::vector<Batch> take_batches(const penstock_batch* const* batches, size_t count, const char* what);
+
+// What this thread's last call says of its samples: penstock_sample_message reads it.
+using SampleErrors = std::vector<std::optional<Error>>;
+SampleErrors& sample_errors();
+void forget_samples();
+void tell_statuses(penstock_status* statuses, size_t count);
 
 }  // namespace penstock

@@ -13,10 +13,6 @@ using namespace penstock;
 
 namespace {
 
-// Of this thread's last call, by sample; they stay until the next one.
-thread_local std::vector<std::string> sample_messages;
-thread_local std::vector<std::optional<Error>> sample_errors;
-
 const Function& of(const penstock_function* f) { return *required(f, "function").function; }
 
 FunctionOptions options_of(const penstock_function_options* given) {
@@ -64,17 +60,6 @@ class Batches {
   std::vector<const Batch*> many_;
   std::span<const Batch* const> all_;
 };
-
-void tell_statuses(const penstock_function_call_options& o) {
-  if (sample_errors.size() > o.num_statuses)
-    bad_argument("statuses has room for {} samples, but the call has {}", o.num_statuses, sample_errors.size());
-  sample_messages.resize(sample_errors.size());
-  for (size_t i = 0; i < sample_errors.size(); ++i) {
-    const auto& e = sample_errors[i];
-    o.statuses[i] = e ? status_of(e->kind()) : PENSTOCK_OK;
-    sample_messages[i] = e ? e->full_message() : std::string();
-  }
-}
 
 }  // namespace
 
@@ -133,7 +118,7 @@ penstock_status penstock_function_call(const penstock_function* function, const 
                                        size_t num_inputs, const penstock_function_call_options* options,
                                        penstock_batch** outputs, size_t num_outputs) {
   return guarded([&] {
-    sample_messages.clear();
+    forget_samples();
     const Function& f = of(function);
     const auto o = read_optional_struct(options, "options");
     if (o.batch_size < 0) bad_argument("batch_size is {}", o.batch_size);
@@ -145,22 +130,18 @@ penstock_status penstock_function_call(const penstock_function* function, const 
     const Batches in(inputs, num_inputs, "inputs", false), into(o.into, o.into ? num_outputs : 0, "into", true);
     FunctionCall call{in.all(), into.all(), o.epoch, o.first_sample, o.batch_size, nullptr, stream_of(o.stream)};
     if (o.allocator) call.memory = memory_of(o.allocator);
-    if (o.statuses) call.errors = &sample_errors;
+    if (o.statuses) call.errors = &sample_errors();
     std::array<Batch, 4> few;
     std::vector<Batch> many(num_outputs > few.size() ? num_outputs : 0);
     const std::span<Batch> results(many.empty() ? few.data() : many.data(), num_outputs);
     f.call(call, results);
-    if (o.statuses) tell_statuses(o);
+    if (o.statuses) tell_statuses(o.statuses, o.num_statuses);
     if (!outputs) return;
     std::vector<std::unique_ptr<penstock_batch>> handles(num_outputs);
     for (size_t k = 0; k < num_outputs; ++k)
       if (!o.into || !o.into[k]) handles[k] = std::make_unique<penstock_batch>(penstock_batch{std::move(results[k])});
     for (size_t k = 0; k < num_outputs; ++k) outputs[k] = handles[k].release();
   });
-}
-
-const char* penstock_sample_message(size_t index) {
-  return index < sample_messages.size() ? sample_messages[index].c_str() : "";
 }
 
 penstock_status penstock_function_plan(const penstock_function* function, char** text) {

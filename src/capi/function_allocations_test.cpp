@@ -52,7 +52,7 @@ TEST(FunctionAllocations, OfAJpegToATensor) {
   x = g.add("resize", x, fn::ResizeArguments{.size = {kEdge, kEdge}}.list());
   x = g.add(
       "crop_mirror_normalize", x,
-      fn::CropMirrorNormalizeArguments{.mean = {1, 2, 3}, .output_layout = "CHW", .dtype = DType::float32}.list());
+      fn::CropMirrorNormalizeArguments{.dtype = DType::float32, .mean = {1, 2, 3}, .output_layout = "CHW"}.list());
   const Function f(g, x);
   std::vector<float> out(2 * 3 * kEdge * kEdge);
   const auto bytes = static_cast<int64_t>(file.size());
@@ -65,13 +65,15 @@ TEST(FunctionAllocations, OfAJpegToATensor) {
 
 TEST(FunctionAllocations, OfFramesToALetterbox) {
   Graph g;
-  auto x = g.add("external_source", {}, fn::ExternalSourceArguments{.layout = {"HWC"}, .dtype = 0}.list(), "frames");
-  x = g.add("resize", x, fn::ResizeArguments{.size = {kEdge, kEdge}, .mode = "not_larger"}.list());
+  auto x = g.add("external_source", {}, fn::ExternalSourceArguments{.dtype = 0, .layout = {"HWC"}}.list(), "frames");
+  x = g.add("resize", x, fn::ResizeArguments{.size = {kEdge, kEdge}, .mode = ResizeMode::not_larger}.list());
   x = g.add("crop", x,
-            fn::CropArguments{.crop = {kEdge, kEdge}, .out_of_bounds_policy = "pad", .fill_values = 114.0}.list());
+            fn::CropArguments{
+                .crop = {kEdge, kEdge}, .fill_values = 114.0, .out_of_bounds_policy = OutOfBoundsPolicy::constant}
+                .list());
   x = g.add(
       "crop_mirror_normalize", x,
-      fn::CropMirrorNormalizeArguments{.scale = 1 / 255.0, .output_layout = "CHW", .dtype = DType::float32}.list());
+      fn::CropMirrorNormalizeArguments{.dtype = DType::float32, .output_layout = "CHW", .scale = 1 / 255.0}.list());
   const Function f(g, x);
   std::vector<uint8_t> frames(8 * 90 * 120 * 3, 7);
   std::vector<float> out(8 * 3 * kEdge * kEdge);

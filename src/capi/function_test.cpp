@@ -37,7 +37,7 @@ struct Photos {
     outputs = graph.add(
         "crop_mirror_normalize", small,
         fn::CropMirrorNormalizeArguments{
-            .mean = {123.7, 116.3, 103.5}, .std = {58.4, 57.1, 57.4}, .output_layout = "CHW", .dtype = DType::float32}
+            .dtype = DType::float32, .mean = {123.7, 116.3, 103.5}, .output_layout = "CHW", .std = {58.4, 57.1, 57.4}}
             .list());
     for (int i = 0; i < n; ++i) files.push_back(photo(i));
   }

@@ -209,10 +209,12 @@ TEST(CapiGpu, FilesInMemoryAreDecodedThere) {
   for (int i = 0; i < 2; ++i)
     EXPECT_EQ(std::vector<uint8_t>(here[i].as<uint8_t>(), here[i].as<uint8_t>() + here[i].size()), images.bytes[i]);
   const Batch corner =
-      fn::decoders::image_crop(encoded, {.decoder = std::string("cpu"), .crop_w = 2.0, .crop_h = 3.0}, there).cpu();
+      fn::decoders::image_crop(encoded, {.crop_w = 2.0, .crop_h = 3.0, .decoder = penstock::Decoder::cpu}, there).cpu();
   EXPECT_EQ(corner[0].size(), 2 * 3 * 3);
   try {
-    fn::decoders::image(encoded, {.decoder = std::string("none")}, there);
+    penstock::Arguments wrong;
+    wrong.set("decoder", "none");
+    penstock::call("decoders.image", {encoded}, wrong, there);
     ADD_FAILURE();
   } catch (const penstock::Error& e) {
     EXPECT_EQ(e.status(), PENSTOCK_ERROR_ARGUMENT);

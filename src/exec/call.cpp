@@ -24,14 +24,40 @@ CpuScratch& thread_scratch() {
 // With fewer elements than this, a call is cheaper than waking other threads.
 constexpr int64_t kParallelElements = 1 << 16;
 
-template <class F> void for_one_of(int n, int i, F&& body) {
-  try {
-    body(i);
-  } catch (Error& e) {
-    name_sample(e, i, n);
-    throw;
+// Runs body(i) for samples, and keeps the errors of single samples if the call wants them.
+class Samples {
+ public:
+  Samples(const OpInfo& info, int n, SampleErrors* errors) : info_(info), n_(n), errors_(errors) {
+    if (errors) errors->assign(static_cast<size_t>(n), std::nullopt);
   }
-}
+  int size() const { return n_; }
+  bool failed(int i) const { return errors_ && (*errors_)[static_cast<size_t>(i)]; }
+  void fail(int i, Error e) const {
+    name_sample(e, i, n_);
+    if (!errors_) throw e;
+    if (e.op.empty()) e.op = info_.name;
+    (*errors_)[static_cast<size_t>(i)] = std::move(e);
+  }
+  template <class F> void run(int i, F&& body) const {
+    if (failed(i)) return;
+    try {
+      body(i);
+    } catch (Error& e) {
+      fail(i, std::move(e));
+    }
+  }
+  // A sample that has failed has no elements.
+  void empty_failed(std::vector<Batch>& results) const {
+    for (int i = 0; errors_ && i < n_; ++i)
+      for (Batch& b : results)
+        if (failed(i)) b.sample(i) = Batch::Sample(nullptr, Shape::filled(b.ndim(), 0), {}, nullptr, {});
+  }
+
+ private:
+  const OpInfo& info_;
+  int n_;
+  SampleErrors* errors_;
+};
 
 int64_t elements_of(std::span<const Batch> batches) {
   int64_t elements = 0;
@@ -43,11 +69,8 @@ int64_t elements_of(std::span<const Batch> batches) {
 // The shapes of all outputs. Those of a batch-wide operator may be work for all threads.
 std::shared_ptr<const void> find_shapes(const BoundOp& op, std::span<const Batch> inputs,
                                         std::span<const ValueType> types, const ContextOf& context,
-                                        std::vector<Batch>& out) {
-  const RefuseSample refuse = [n = out[0].size()](int i, Error e) {
-    name_sample(e, i, n);
-    throw e;
-  };
+                                        std::vector<Batch>& out, const Samples& samples) {
+  const RefuseSample refuse = [&](int i, Error e) { samples.fail(i, std::move(e)); };
   if (!op.info->batch_wide || elements_of(inputs) < kParallelElements)
     return run_whole_shapes(op, inputs, types, context, out, refuse);
   const auto pool = shared_pool();
@@ -55,20 +78,28 @@ std::shared_ptr<const void> find_shapes(const BoundOp& op, std::span<const Batch
   return run_whole_shapes(op, inputs, types, context, out, refuse);
 }
 
-void for_samples(int n, int64_t elements, const std::function<void(int)>& body) {
+void for_samples(const Samples& samples, int64_t elements, const std::function<void(int)>& body) {
+  const int n = samples.size();
   if (elements < kParallelElements) {
-    for (int i = 0; i < n; ++i) for_one_of(n, i, body);
+    for (int i = 0; i < n; ++i) samples.run(i, body);
     return;
   }
   const auto pool = shared_pool();
   const CrewMember member(&pool->crew());
-  if (n > 1) pool->parallel_for(n, [&](int64_t i, int) { for_one_of(n, static_cast<int>(i), body); });
-  else body(0);
+  if (n > 1) pool->parallel_for(n, [&](int64_t i, int) { samples.run(static_cast<int>(i), body); });
+  else samples.run(0, body);
+}
+
+// Memory of the target for the samples that have not failed.
+void use_memory(Batch& out, const Batch& target, const Samples& samples) {
+  for (int i = 0; i < out.size(); ++i)
+    if (!samples.failed(i)) use_memory(out, target, i);
 }
 
 std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Batch> inputs, bool gives_size,
                                 const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
-                                std::span<const Batch* const> into) {
+                                std::span<const Batch* const> into, SampleErrors* errors) {
+  const Samples samples(*op->info, inputs[0].size(), errors);
   StageProgram program;
   std::vector<int> operands;
   for (const auto& b : inputs) {
@@ -91,17 +122,18 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
       continue;
     }
     for (size_t k = 0; k < inputs.size(); ++k) in_shapes[k] = inputs[k].shape(i);
-    for_one_of(n, i, [&](int) { stage.shapes(of_sample(context, i), in_shapes, std::span(&out.sample(i).shape, 1)); });
+    samples.run(i, [&](int) { stage.shapes(of_sample(context, i), in_shapes, std::span(&out.sample(i).shape, 1)); });
+    if (samples.failed(i)) out.sample(i).shape = Shape::filled(out.ndim(), 0);
     elements += out.shape(i).volume() + in_shapes[0].volume();
   }
   const Batch* target = into.empty() ? nullptr : into[0];
   if (target) check_target(out, *target);
-  if (!decodes && target) use_memory(out, *target);
+  if (!decodes && target) use_memory(out, *target, samples);
   else if (!decodes) out.allocate(memory);
   Batch sizes;
   if (gives_size) sizes = make_sizes(stage.program(), 0, n, memory);
-  if (gives_size && into.size() > 1 && into[1]) check_target(sizes, *into[1]), use_memory(sizes, *into[1]);
-  for_samples(n, elements, [&](int i) {
+  if (gives_size && into.size() > 1 && into[1]) check_target(sizes, *into[1]), use_memory(sizes, *into[1], samples);
+  for_samples(samples, elements, [&](int i) {
     StageInput in[4];
     for (size_t k = 0; k < inputs.size(); ++k) in[k].view = inputs[k].view(i);
     if (decodes) in[0].encoded = encoded_bytes(in[0].view);
@@ -132,13 +164,15 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   out.set_layout(node.type.layout.size() == out.ndim() ? node.type.layout : Layout{});
   result.push_back(std::move(out));
   if (gives_size) result.push_back(std::move(sizes));
+  samples.empty_failed(result);
   return result;
 }
 
 std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Batch> inputs,
                                 const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
-                                int batch_size, std::span<const Batch* const> into) {
+                                int batch_size, std::span<const Batch* const> into, SampleErrors* errors) {
   const OpInfo& info = *op->info;
+  const Samples samples(info, batch_size, errors);
   std::vector<ValueType> types, out_types(info.count_outputs ? info.count_outputs(*op) : info.outputs);
   for (const auto& b : inputs) {
     ValueType t{b.dtype(), b.ndim(), b.layout()};
@@ -150,22 +184,23 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   std::vector<Batch> out;
   for (const auto& t : out_types) out.emplace_back(t.dtype, t.ndim, t.layout, batch_size);
   const auto context_of = [&](int i) { return of_sample(context, i); };
-  const auto state = find_shapes(*op, inputs, types, context_of, out);
+  const auto state = find_shapes(*op, inputs, types, context_of, out, samples);
   for (size_t k = 0; k < out.size(); ++k) {
     Batch& b = out[k];
     if (const Batch* target = into.empty() ? nullptr : into[k]) {
       check_target(b, *target);
-      use_memory(b, *target);
+      use_memory(b, *target, samples);
     } else {
       b.allocate(memory);
     }
   }
   if (draw_scalars(*op, inputs, context_of, out)) return out;
-  for_samples(batch_size, elements_of(out) + elements_of(inputs), [&](int i) {
+  for_samples(samples, elements_of(out) + elements_of(inputs), [&](int i) {
     SampleContext c = context_of(i);
     c.batch_state = state.get();
     run_whole_sample(*op, inputs, types, c, out);
   });
+  samples.empty_failed(out);
   return out;
 }
 
@@ -283,7 +318,7 @@ void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::spa
 
 std::vector<Batch> call_op(const OpInfo& called, std::span<const Batch> inputs, std::span<const Argument> args,
                            const SampleContext& context, const std::shared_ptr<MemoryResource>& memory, int batch_size,
-                           std::span<const Batch* const> into, CallPlace* place) {
+                           std::span<const Batch* const> into, CallPlace* place, SampleErrors* errors) {
   const OpInfo& info = form_of(called, inputs.size(), args);
   try {
     const int n = static_cast<int>(inputs.size());
@@ -325,6 +360,7 @@ std::vector<Batch> call_op(const OpInfo& called, std::span<const Batch> inputs, 
         args = all;
       }
     if (found.gpu >= 0) {
+      if (errors) bad_argument("gives statuses of samples on the CPU only");
       auto results = call_on_gpu(info, inputs, args, context, batch_size, into, found);
       if (place) *place = found;
       return results;
@@ -332,8 +368,13 @@ std::vector<Batch> call_op(const OpInfo& called, std::span<const Batch> inputs, 
     for (const auto& b : inputs)
       if (b.device().kind == DeviceKind::cpu) wait_on_host(b);
     std::shared_ptr<BoundOp> op = bind_op(info, args);
-    if (info.family == Family::whole) return run_whole_op(std::move(op), inputs, context, memory, batch_size, into);
-    return run_stage_op(std::move(op), inputs, outputs_of(info, args) > info.outputs, context, memory, into);
+    const bool gives_size = outputs_of(info, args) > info.outputs;
+    const CallTargets targets(into);
+    auto results = info.family == Family::whole
+                       ? run_whole_op(std::move(op), inputs, context, memory, batch_size, targets.direct(), errors)
+                       : run_stage_op(std::move(op), inputs, gives_size, context, memory, targets.direct(), errors);
+    targets.fill(results);
+    return results;
   } catch (Error& e) {
     if (e.op.empty()) e.op = info.name;
     throw;

@@ -2,6 +2,7 @@
 // Runs one operator immediately: the call under Python's fn.name(array), C++ and C.
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "stage/program.h"
 
@@ -17,14 +18,20 @@ struct CallPlace {
   bool on_host = false;           // set by the call: the CPU did the work, and the results were copied to the GPU
 };
 
+// Of each sample: nothing, or why it could not be computed.
+using SampleErrors = std::vector<std::optional<Error>>;
+
 // args[i] belongs to info.args[i]. `context` is that of the first sample. The inputs' layouts are
 // those of the batches. Runs the samples on shared_pool() if there is enough work. into[k], if present, is
 // the memory of output k (exec/call_into.h). On a GPU, `memory` is not used. Argument values on a GPU are
 // copied to the host, which waits for them, unless they are in OpInfo::gpu_arguments and the call runs on that GPU.
+// With `errors`, which gets one entry for each sample, a sample that fails does not end the call: it has no elements in
+// the results, and its part of `into` is unspecified. Only on the CPU.
 std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                            const SampleContext& context = {},
                            const std::shared_ptr<MemoryResource>& memory = default_memory(), int batch_size = 1,
-                           std::span<const Batch* const> into = {}, CallPlace* place = nullptr);
+                           std::span<const Batch* const> into = {}, CallPlace* place = nullptr,
+                           SampleErrors* errors = nullptr);
 
 // The context of sample i of a call.
 SampleContext of_sample(SampleContext call, int i);

@@ -15,20 +15,60 @@ void check_target(const Batch& out, const Batch& target) {
     bad_argument("the memory for the result has {} samples, but the result has {}", target.size(), out.size());
 }
 
+namespace {
+
+void check_shape(const Shape& result, const Shape& memory, int i) {
+  if (!(memory == result))
+    bad_argument("the memory for sample {} has the shape {}, but the result has {}", i, memory.text(), result.text());
+}
+
+std::shared_ptr<void> held_by(const Batch& target, int i) {
+  return target.sample(i).owner ? target.sample(i).owner : target.block;
+}
+
+}  // namespace
+
 void use_memory(Batch& out, const Batch& target, int i) {
   const View view = target.view(i);
   Batch::Sample& sample = out.sample(i);
-  if (!(view.shape == sample.shape))
-    bad_argument("the memory for sample {} has the shape {}, but the result has {}", i, view.shape.text(),
-                 sample.shape.text());
+  check_shape(sample.shape, view.shape, i);
   if (!view.dense()) bad_argument("the memory for sample {} must be row-major without gaps", i);
   sample.data = view.data;
   sample.strides = {};
-  sample.owner = target.sample(i).owner ? target.sample(i).owner : target.block;
+  sample.owner = held_by(target, i);
 }
 
 void use_memory(Batch& out, const Batch& target) {
   for (int i = 0; i < out.size(); ++i) use_memory(out, target, i);
+}
+
+CallTargets::CallTargets(std::span<const Batch* const> into) : into_(into), direct_(into.begin(), into.end()) {
+  for (const Batch*& target : direct_)
+    for (int i = 0; target && target->device().kind == DeviceKind::cpu && i < target->size(); ++i)
+      if (!target->view(i).dense()) {
+        target = nullptr;
+        break;
+      }
+}
+
+void CallTargets::fill(std::vector<Batch>& results) const {
+  for (size_t k = 0; k < direct_.size() && k < results.size(); ++k) {
+    if (!into_[k] || direct_[k]) continue;
+    const Batch& target = *into_[k];
+    check_target(results[k], target);
+    Batch written(target.dtype(), target.ndim(), results[k].layout(), target.size());
+    for (int i = 0; i < target.size(); ++i) {
+      const View from = results[k].view(i), to = target.view(i);
+      if (from.volume() == 0 && to.volume() > 0) {  // a sample that has failed
+        written.sample(i) = results[k].sample(i);
+        continue;
+      }
+      check_shape(from.shape, to.shape, i);
+      copy_strided(from, to);
+      written.sample(i) = Batch::Sample(to.data, to.shape, target.sample(i).strides, held_by(target, i), {});
+    }
+    results[k] = std::move(written);
+  }
 }
 
 void check_overlap(std::span<const Batch> inputs, std::span<const Argument> args, std::span<const Batch* const> into) {

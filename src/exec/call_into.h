@@ -2,6 +2,7 @@
 // Results of immediate calls in the caller's memory.
 #pragma once
 #include <span>
+#include <vector>
 
 #include "operator/argument.h"
 
@@ -13,6 +14,18 @@ void check_target(const Batch& out, const Batch& target);
 // holes.
 void use_memory(Batch& out, const Batch& target, int i);
 void use_memory(Batch& out, const Batch& target);  // all samples
+// The targets of a call on the CPU: operators write those that are row-major, the others are filled after the call.
+class CallTargets {
+ public:
+  explicit CallTargets(std::span<const Batch* const> into);
+  std::span<const Batch* const> direct() const { return direct_; }
+  // Result k in the memory of into[k], for all k that operators did not write.
+  void fill(std::vector<Batch>& results) const;
+
+ private:
+  std::span<const Batch* const> into_;
+  std::vector<const Batch*> direct_;  // of `into`: null where the results come from new memory
+};
 // Throws if a sample of `into` shares memory with another one, with an input or with an argument: calls read
 // while they write, on several threads.
 void check_overlap(std::span<const Batch> inputs, std::span<const Argument> args, std::span<const Batch* const> into);

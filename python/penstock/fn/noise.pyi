@@ -53,9 +53,9 @@ def gaussian(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -134,9 +134,9 @@ def salt_and_pepper(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -209,9 +209,9 @@ def shot(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -282,9 +282,9 @@ def speckle(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.

@@ -51,9 +51,9 @@ def random_mask_pixel(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -149,9 +149,9 @@ def random_object_bbox(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -234,9 +234,9 @@ def select_masks(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.

@@ -45,9 +45,9 @@ def combine(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -129,9 +129,9 @@ def crop(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -233,9 +233,9 @@ def rotation(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -331,9 +331,9 @@ def scale(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -430,9 +430,9 @@ def shear(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -524,9 +524,9 @@ def translation(
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, row-major without gaps. For a batch: a Batch,
-            a list of arrays, or an array whose first dimension counts the samples. For several
-            outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.

@@ -48,6 +48,14 @@ def with_declared(text, declared):
     return json.dumps({**json.loads(text), "declared": declared}, indent=1)
 
 
+def without_lines(text):
+    """The saved form without the lines of the program that made each operator: they hold paths of this machine."""
+    saved = json.loads(text)
+    for node in saved["graph"]["nodes"]:
+        node.pop("line", None)
+    return json.dumps(saved, indent=1)
+
+
 def load(make, serialized_pipeline, filename, arguments):
     """make(**options) with the graph of the saved form, which is text, bytes or a file; `arguments` override what was stored."""
     if (serialized_pipeline is None) == (filename is None):
@@ -139,8 +147,12 @@ class SavedForms:
                 file.write(state)
         return state
 
-    def to_json(self) -> str:
+    def to_json(self, lines: bool = True) -> str:
         """Returns the graph and the options as JSON, which C++ loads without Python.
+
+        Args:
+            lines: Keeps the line of the program that made each operator, with the path of its file. Errors of a loaded pipeline name
+                it. False: the text says nothing of this machine's folders, but for paths that are arguments.
 
         Raises:
             ValueError: The pipeline calls a function of this program.
@@ -151,18 +163,20 @@ class SavedForms:
                 f"[{self.definition.graph.op_of(node)}] the pipeline cannot be saved: '{self.definition.graph.name_of(node)}' calls a "
                 f"function of this program\n  at {line}"
             )
-        return with_declared(self._pipeline.to_json(), self._declared)
+        text = self._pipeline.to_json()
+        return with_declared(text if lines else without_lines(text), self._declared)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path, lines: bool = True) -> None:
         """Writes to_json() to a file.
 
         Args:
             path: The file.
+            lines: As to_json() takes it.
 
         Raises:
             ValueError: The pipeline calls a function of this program.
         """
-        text = self.to_json()  # first, so that an error keeps the old file
+        text = self.to_json(lines)  # first, so that an error keeps the old file
         with open(path, "w") as file:
             file.write(text)
 
