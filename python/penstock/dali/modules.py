@@ -24,13 +24,11 @@ _MODULES = {
     "nvidia.dali.pipeline": f"{_HERE}.pipeline",
     "nvidia.dali.pipeline.experimental": f"{_HERE}.pipeline.experimental",
     "nvidia.dali.plugin": f"{_HERE}.plugin",
+    "nvidia.dali.plugin_manager": f"{_HERE}.native_libraries",
+    "nvidia.dali.sysconfig": f"{_HERE}.build_flags",
 }
 
 
-_OF_CPP = (
-    "operators of C++ libraries are built against DALI's own classes and cannot be loaded; docs/how_to/add_an_operator.md "
-    "says how one is added to Penstock"
-)
 _INSTEAD = {
     "auto_aug": "penstock.augment has rand_augment(x, num_ops, magnitude), trivial_augment_wide(x) and auto_augment(x, policy), "
     "with torchvision's policies",
@@ -38,7 +36,6 @@ _INSTEAD = {
     "plugin.tf": "penstock.plugin.numpy gives arrays, which tf.data takes",
     "plugin.paddle": "penstock.plugin.numpy gives arrays, which Paddle takes",
 }
-_REFUSED = {"nvidia.dali.plugin_manager": _OF_CPP, "nvidia.dali.sysconfig": _OF_CPP}
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -123,11 +120,8 @@ def _module(name):
         if hasattr(found, "__path__"):
             return found
     if ours is None:
-        why = _REFUSED.get(name)
         raise ModuleNotFoundError(
-            f"Penstock has no '{name}': {why}"
-            if why
-            else f"Penstock has no counterpart of '{name}' yet{_instead(name)}; docs/reference/dali.md lists what there is",
+            f"Penstock has no counterpart of '{name}' yet{_instead(name)}; docs/reference/dali.md lists what there is",
             name=name,
         )
     module = importlib.import_module(ours)
