@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server does around a detector: frames of any size are letterboxed into the network's square; of the boxes that
-// come back, non-maximum suppression keeps the best; they are moved back to the frames, drawn, and written as JPEG files.
-// In place of a network, cells of the square are scored by their brightness. tests/test_examples.py makes the same calls in
-// Python and compares the bytes.
+// What a server does around a detector: frames of any size are letterboxed into the network's square; of the boxes
+// that come back, non-maximum suppression keeps the best; they are moved back to the frames, drawn, and written as JPEG
+// files. In place of a network, cells of the square are scored by their brightness. tests/test_examples.py makes the
+// same calls in Python and compares the bytes.
 #include <cstdio>
 
 #include "crc_of_batch.h"
@@ -87,7 +87,8 @@ int main() {
 
     for (int64_t i = 0; i < n; ++i)
       std::printf("frame %d: %d boxes, a file of %d bytes\n", static_cast<int>(i),
-                  static_cast<int>(counts[static_cast<size_t>(i)][0]), static_cast<int>(files[static_cast<int>(i)].size()));
+                  static_cast<int>(counts[static_cast<size_t>(i)][0]),
+                  static_cast<int>(files[static_cast<int>(i)].size()));
     std::printf("boxes %08x\n", examples::crc_of(found, sizeof(float)));
     std::printf("drawn %08x\n", examples::crc_of(drawn, 1));
   } catch (const std::exception& e) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The background of a call is blurred: the mask of a small network is brought to the size of each frame, gets the edges of
-// the frame by a joint bilateral filter, and lays the frame over its blurred self. In place of a network, a threshold makes
-// the mask. tests/test_examples.py makes the same calls in Python and compares the bytes.
+// The background of a call is blurred: the mask of a small network is brought to the size of each frame, gets the edges
+// of the frame by a joint bilateral filter, and lays the frame over its blurred self. In place of a network, a
+// threshold makes the mask. tests/test_examples.py makes the same calls in Python and compares the bytes.
 #include <cstdio>
 
 #include "crc_of_batch.h"

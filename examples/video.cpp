@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A camera or a video decoder gives NV12 of BT.709; a network wants RGB of its own size as float32, and an encoder wants
-// NV12 again, with a text over it. Frames are read in place. tests/test_examples.py makes the same calls in Python and
-// compares the bytes.
+// A camera or a video decoder gives NV12 of BT.709; a network wants RGB of its own size as float32, and an encoder
+// wants NV12 again, with a text over it. Frames are read in place. tests/test_examples.py makes the same calls in
+// Python and compares the bytes.
 #include <cstdio>
 
 #include "crc_of_batch.h"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import pytest
 from penstock import fn, pipeline_def, types
 from test_how_to import AROUND, ROOT, STRICT, blocks
 
