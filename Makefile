@@ -21,7 +21,7 @@ PIP := .venv/bin/python -m pip --disable-pip-version-check install --quiet
 export DATA ?=
 export QUICK ?=
 
-.PHONY: help demo test test-long bench wheel lint format tidy clean debian debian-test debian-long
+.PHONY: help demo test test-long bench wheel deb lint format tidy clean debian debian-test debian-long debian-package
 
 help:
 	@echo "make demo [DATA=folder]  build, run the ResNet-50 pipeline, print its speed, write demo.png"
@@ -29,6 +29,7 @@ help:
 	@echo "make test-long           the same tests of Python with the full random counts; keeps a log"
 	@echo "make bench [QUICK=1]     measure against the peers; QUICK: DALI only, few rounds"
 	@echo "make wheel               build the wheel and print its size"
+	@echo "make deb                 build a package of Debian for C and C++ programs, in dist-deb/"
 	@echo "make lint, make format   compare with the rules of this tree; put files into its form"
 	@echo "make tidy                clang-tidy over the C++ sources that differ from main"
 	@echo "make clean"
@@ -38,6 +39,9 @@ debian:
 
 debian-test: | debian
 	@tools/install debian $(DEBIAN_TEST)
+
+debian-package: | debian
+	@tools/install debian dpkg-dev
 
 debian-long: | debian
 	@tools/install debian $(DEBIAN_LONG)
@@ -114,6 +118,9 @@ bench: .venv/test-installed .venv-dali/installed .venv/wheel-installed
 wheel: .venv/wheel-installed
 	tools/check wheel
 
+deb: | debian debian-package
+	tools/check deb
+
 lint: .venv/lint-installed
 	tools/check build
 	tools/check lint
@@ -126,4 +133,4 @@ tidy: .venv/tidy-installed
 	tools/check tidy
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz build-wheel dist wheelhouse demo.png
+	rm -rf build build-asan build-tsan build-fuzz build-wheel build-deb dist dist-deb wheelhouse demo.png

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "crc32.h"
+#include "drawn_frames.h"
 #include "penstock/fn.h"
 #include "resnet50.h"
 
@@ -16,21 +17,6 @@ using namespace penstock;
 namespace {
 
 constexpr int64_t kSize = 224;
-
-// A batch over, for example, the frames of a camera: BGR, each of its own size, read in place.
-Batch drawn_frames(std::vector<std::vector<uint8_t>>& memory) {
-  const std::vector<Shape> shapes{{480, 640, 3}, {300, 200, 3}, {96, 128, 3}};
-  std::vector<uint8_t*> pixels;
-  for (const Shape& s : shapes) {
-    std::vector<uint8_t>& frame = memory.emplace_back();
-    for (int64_t y = 0; y < s[0]; ++y)
-      for (int64_t x = 0; x < s[1]; ++x)
-        for (int64_t c = 0; c < 3; ++c)
-          frame.push_back(static_cast<uint8_t>((x * (c + 1) + y * (3 - c)) / 4 + (x ^ y) % 16));
-    pixels.push_back(frame.data());
-  }
-  return Batch::wrap(pixels, shapes, "HWC");
-}
 
 Batch decoded_files(const std::vector<std::string>& paths) {
   std::vector<std::vector<uint8_t>> files;
@@ -56,7 +42,9 @@ int main(int argc, char** argv) {
   try {
     const std::vector<std::string> paths(argv + std::min(argc, 2), argv + argc);
     std::vector<std::vector<uint8_t>> memory;
-    const Batch frames = paths.empty() ? drawn_frames(memory) : decoded_files(paths);
+    const std::vector<Shape> shapes{{480, 640, 3}, {300, 200, 3}, {96, 128, 3}};  // of a camera's frames, BGR
+    for (const Shape& s : shapes) memory.push_back(examples::drawn_frame(s[0], s[1], s[2]));
+    const Batch frames = paths.empty() ? examples::over(memory, shapes) : decoded_files(paths);
     const int64_t n = frames.size();
 
     std::vector<float> input(static_cast<size_t>(n * 3 * kSize * kSize));  // the engine's

@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -56,16 +57,22 @@ def test_only_what_cpp_programs_need_is_installed(prefix):
         "penstockConfig.cmake",
         "penstockConfigVersion.cmake",
         "libpenstock.so",
-        "libpenstock.so.0",
+        "libpenstock.so.0.1",
+        "LICENSE",
+        "NOTICE",
+        "penstock-plugin.pc",
+        "PenstockConfig.cmake",
+        "operator.h",
+        "image_format.h",
+        "reader.h",
     }
     assert wanted <= {Path(f).name for f in files}
     assert not [f for f in files if "_core" in f or f.startswith("penstock/")]
 
 
 def test_a_wheel_holds_the_parts_of_python_alone():
-    lines = (ROOT / "python" / "CMakeLists.txt").read_text().splitlines()
-    rules = [line for line in lines if line.strip().startswith("install(")]
-    assert rules and all("${wheel}" in rule for rule in rules)
+    rules = re.findall(r"install\([^()]*\)", (ROOT / "python" / "CMakeLists.txt").read_text())
+    assert len(rules) == 5 and all("${wheel}" in rule for rule in rules)
     assert 'install.components = ["python"]' in (ROOT / "pyproject.toml").read_text()
 
 
@@ -82,9 +89,56 @@ def pkg_config(prefix):
     return flags, variables["libdir"]
 
 
-def test_find_package(prefix, tmp_path):
-    (tmp_path / "CMakeLists.txt").write_text(CONSUMER.format(flip=ROOT / "examples" / "flip.c"))
+@pytest.mark.parametrize("name", ["penstock", "Penstock"])
+def test_find_package(prefix, tmp_path, name):
+    """In an installed tree, and in the Python package."""
+    if name == "Penstock":
+        import penstock
+
+        prefix = penstock.cmake_prefix_path
+        assert Path(penstock.get_include(), "penstock", "fn.h").exists()
+    consumer = CONSUMER.format(flip=ROOT / "examples" / "flip.c")
+    consumer = consumer.replace("(penstock ", f"({name} ").replace("penstock::penstock", f"{name}::penstock")
+    (tmp_path / "CMakeLists.txt").write_text(consumer)
     run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path / "build")
+    assert "right" in run(tmp_path / "build" / "flip")
+    (tmp_path / "CMakeLists.txt").write_text(consumer.replace("REQUIRED", "REQUIRED COMPONENTS gpu"))
+    again = ["cmake", "-S", tmp_path, "-B", tmp_path / "build"]
+    refused = subprocess.run(again, capture_output=True, text=True, timeout=300).stderr
+    assert "components library and plugin, but no 'gpu'" in " ".join(refused.split())
+
+
+def test_exported_symbols(prefix):
+    """Names of Penstock alone: nothing of the libraries that it is made with."""
+    library = next(prefix.rglob("libpenstock.so.0.1"))
+    names = [line.split()[2] for line in run("nm", "-D", "--defined-only", library).splitlines()]
+    foreign = [n for n in names if "penstock" not in n or re.match(r"_ZNK?(?!8penstock)\d|_ZNK?S", n)]
+    assert not foreign and sum(n.startswith("penstock_") for n in names) > 60
+    assert "libpenstock.so.0.1" in run("readelf", "-d", library)
+
+
+def test_a_package_of_debian(tmp_path):
+    """Its files in an empty folder are enough to build a program and to run it."""
+    config = BUILD / "CPackConfig.cmake"
+    run(
+        "cpack",
+        "--config",
+        config,
+        "-B",
+        tmp_path / "made",
+        "-D",
+        "CPACK_DEBIAN_COMPRESSION_TYPE=none",
+        "-D",
+        "CPACK_STRIP_FILES=OFF",
+    )
+    (package,) = (tmp_path / "made").glob("libpenstock-dev_0.1.0_*.deb")
+    run("dpkg-deb", "-x", package, tmp_path / "root")
+    if shutil.which("dpkg-shlibdeps"):
+        assert "libjpeg62-turbo" in run("dpkg-deb", "--field", package, "Depends")
+    assert not [p for p in (tmp_path / "root").rglob("*") if p.suffix == ".py"]
+    (tmp_path / "CMakeLists.txt").write_text(CONSUMER.format(flip=ROOT / "examples" / "flip.c"))
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tmp_path / 'root' / 'usr'}")
     run("cmake", "--build", tmp_path / "build")
     assert "right" in run(tmp_path / "build" / "flip")
 

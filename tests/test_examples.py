@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import penstock
 from penstock import fn, types
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,6 +86,60 @@ def test_resnet50_trains_in_cpp_on_the_same_bytes(exported):
     assert len(set(line.split()[2] for line in expected)) == 6 and lines == expected
 
 
+def drawn_frame(height, width, channels=3):
+    """As examples/drawn_frames.h."""
+    y, x, c = np.ogrid[:height, :width, :channels]
+    return ((x * (c + 1) + y * (3 - c)) // 4 + (x ^ y) % 16).astype(np.uint8)
+
+
+def test_detection_in_cpp_has_the_bytes_of_the_same_calls_in_python():
+    frames = penstock.batch([drawn_frame(*size) for size in ((480, 640), (300, 200), (96, 128))], layout="HWC")
+    squares = fn.letterbox(frames, size=[128])
+    inputs = fn.crop_mirror_normalize(squares, scale=1 / 255, output_layout="CHW").as_array()
+    at = np.arange(8) * 16 + 8
+    scores = np.ascontiguousarray(inputs[:, 0][:, at][:, :, at].reshape(-1, 64))
+    y, x = (g.ravel() for g in np.meshgrid(at, at, indexing="ij"))
+    boxes = np.stack([x - 24, y - 16, x + 24, y + 16], 1).astype(np.float32)
+    rows = fn.nms(
+        penstock.batch([boxes] * 3),
+        penstock.batch(list(scores)),
+        iou_threshold=0.3,
+        score_threshold=0.4,
+        max_detections=5,
+    )
+    rows = [np.asarray(r) for r in rows]
+    placement = fn.letterbox_placement(penstock.batch(list(np.int32([[480, 640], [300, 200], [96, 128]]))), size=[128])
+    found = fn.unletterbox_boxes(penstock.batch([boxes[r] for r in rows]), placement)
+    drawn = fn.draw_boxes(frames, found, thickness=3, color=[255, 64, 0])
+    files = fn.encoders.jpeg(drawn)
+    expected = [
+        f"frame {i}: {len(r)} boxes, a file of {len(np.asarray(f))} bytes" for i, (r, f) in enumerate(zip(rows, files))
+    ]
+    assert run("example_detection") == [*expected, "boxes " + crc_of(found), "drawn " + crc_of(drawn)]
+    assert sum(len(r) for r in rows) > 3 and any((np.asarray(a) != np.asarray(b)).any() for a, b in zip(drawn, frames))
+
+
+def test_segmentation_in_cpp_has_the_bytes_of_the_same_calls_in_python():
+    shapes = ((240, 320), (150, 100))
+    frames = penstock.batch([drawn_frame(*size) for size in shapes], layout="HWC")
+    small = fn.resize(frames, size=[32, 32]).as_array()
+    coarse = penstock.batch(list(np.where(small[..., :1] >= 128, 255, 0).astype(np.uint8)), layout="HWC")
+    large = fn.resize(coarse, size=penstock.per_sample(np.float32(shapes)))
+    mask = fn.joint_bilateral_filter(large, frames, diameter=9, sigma_color=20.0, sigma_space=5.0)
+    result = fn.composite(frames, fn.gaussian_blur(frames, sigma=6.0), mask)
+    assert run("example_segmentation") == ["mask " + crc_of(mask), "result " + crc_of(result)]
+    assert all(0 < np.asarray(m).mean() < 255 for m in mask)
+
+
+def test_video_in_cpp_has_the_bytes_of_the_same_calls_in_python():
+    nv12 = penstock.batch(list(drawn_frame(4 * 180, 160, 1).reshape(4, 180, 160, 1)), layout="HWC")
+    rgb = fn.color_space_conversion(nv12, image_type="NV12", output_type=types.RGB, color_spec="BT.709")
+    inputs = fn.crop_mirror_normalize(fn.resize(rgb, size=[64, 64]), scale=1 / 255, output_layout="CHW")
+    drawn = fn.draw_text(rgb, text=["camera 1"], positions=[8.0, 8.0], scale=2, color=[255, 255, 0])
+    encoded = fn.color_space_conversion(drawn, image_type=types.RGB, output_type="NV12", color_spec="BT.709")
+    assert run("example_video") == ["input " + crc_of(inputs), "nv12 " + crc_of(encoded)]
+
+
 def test_classification_in_cpp_has_the_bytes_of_the_same_calls_in_python(exported):
     def prepared(images):
         images = fn.color_space_conversion(images, image_type=types.BGR, output_type=types.RGB)
@@ -97,13 +152,8 @@ def test_classification_in_cpp_has_the_bytes_of_the_same_calls_in_python(exporte
             std=[0.229 * 255, 0.224 * 255, 0.225 * 255],
         )
 
-    def frame(height, width):
-        y, x, c = np.ogrid[:height, :width, :3]
-        return ((x * (c + 1) + y * (3 - c)) // 4 + (x ^ y) % 16).astype(np.uint8)
-
-    assert run("example_classification")[0] == "batch " + crc_of(
-        prepared([frame(480, 640), frame(300, 200), frame(96, 128)])
-    )
+    frames = [drawn_frame(480, 640), drawn_frame(300, 200), drawn_frame(96, 128)]
+    assert run("example_classification")[0] == "batch " + crc_of(prepared(frames))
 
     folder, options, model = exported
     files = sorted(folder.glob("*/*.jpg"))[2:4]

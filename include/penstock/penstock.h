@@ -298,6 +298,14 @@ PENSTOCK_API penstock_status penstock_call(const char* op, const penstock_batch*
  * as resize's save_attrs requests it. */
 PENSTOCK_API penstock_status penstock_count_outputs(const char* op, const penstock_arguments* arguments, size_t* count);
 
+/* ---- Plug-ins ---- */
+
+/* Loads a library with operators, image formats or readers, which was built against the installed headers of this very
+ * version. They are then like built-in ones. A library that was loaded before is not loaded again. The status is
+ * PENSTOCK_ERROR_ARGUMENT if the file is no plug-in, was built for another version or registers a name that exists;
+ * then nothing of it is used. */
+PENSTOCK_API penstock_status penstock_load_library(const char* path);
+
 /* ---- The registry ---- */
 
 typedef int32_t penstock_argument_type;

@@ -8,6 +8,7 @@ from . import settings as _settings
 from .base import unseeded as _unseeded
 from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, set_device_allocator, tensor
 from .graph import DataNode, newaxis
+from .native import cmake_prefix_path, get_include, load_library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
@@ -32,9 +33,12 @@ __all__ = [
     "Tensor",
     "WorkerError",
     "batch",
+    "cmake_prefix_path",
     "detection",
     "fn",
+    "get_include",
     "image_folder",
+    "load_library",
     "newaxis",
     "per_sample",
     "pipeline_def",

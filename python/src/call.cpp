@@ -2,6 +2,7 @@
 // fn.name(...): one C function per operator, called without a Python frame in between.
 #include "base/gpu_library.h"
 #include "base/notice.h"
+#include "base/plugin.h"
 #include "exec/call.h"
 #include "data/hash.h"
 
@@ -556,6 +557,7 @@ void bind_operators(nb::module_& m) {
         return names;
       },
       nb::arg("hidden") = false);
+  m.def("load_library", &load_plugin);
   m.def("operator_function", &make_function);
   m.def("operator_schema", &schema_of);
   m.def("set_building", [](bool b) { return std::exchange(building, b); });

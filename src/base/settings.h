@@ -38,6 +38,10 @@ inline constexpr SettingInfo kSettings[] = {
     {"PENSTOCK_ENTROPY_INDEX_LIMIT", SettingUse::daily, "a number of bytes such as `500M` or `2G`", "`2G`",
      "when a pipeline is built",
      "The most bytes that entropy indexes take. The user's own index files together count as one."},
+    {"PENSTOCK_PLUGINS", SettingUse::daily, "files and folders, separated by colons", "none",
+     "when an operator is first looked up; `import penstock` does so",
+     "Plug-ins to load: libraries with operators, image formats and readers. A folder stands for its files that end in "
+     "`.so`. One that cannot be loaded is an error."},
     {"PENSTOCK_REQUIRE_GPU", SettingUse::daily, "`0` or another text", "`0`", "when a pipeline is built, in each call",
      "Unless it is `0` or empty, a request for a GPU that cannot be used is an error. Otherwise the work is done "
      "on the CPU with a warning."},

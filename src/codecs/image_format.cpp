@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/registration.h"
 #include "codecs/file_formats.h"
+#include "codecs/plugin_formats.h"
 
 namespace penstock {
 
@@ -26,8 +28,8 @@ constexpr Other kOthers[] = {
     {"HTML or XML", {0, "<"sv}},
 };
 
-FormatList<ImageFormat>& registered() {
-  static auto* formats = new FormatList<ImageFormat>("image");
+PluginFormats<ImageFormat>& registered() {
+  static auto* formats = new PluginFormats<ImageFormat>("image");
   return *formats;
 }
 

@@ -3,32 +3,48 @@
 
 #include <map>
 
+#include "base/registration.h"
+
 namespace penstock {
 namespace {
 
-std::map<std::string, ContainerFormat, std::less<>>& registered() {
-  static std::map<std::string, ContainerFormat, std::less<>> formats;
-  return formats;
+using Formats = std::map<std::string, ContainerFormat, std::less<>>;
+
+SharedList<Formats>& registered() {
+  static auto* formats = new SharedList<Formats>;
+  return *formats;
 }
 
 }  // namespace
 
 std::vector<ContainerFormat> container_formats() {
   std::vector<ContainerFormat> out;
-  for (const auto& [name, format] : registered()) out.push_back(format);
+  for (const auto& [name, format] : registered().get()) out.push_back(format);
   return out;
 }
 
 ContainerFormat container_format(std::string_view name) {
-  const auto found = registered().find(name);
-  if (found == registered().end()) fail(ErrorKind::internal, "no container format is called {}", name);
+  const Formats& formats = registered().get();
+  const auto found = formats.find(name);
+  if (found == formats.end()) fail(ErrorKind::internal, "no container format is called {}", name);
   return found->second;
 }
 
 bool register_container_format(ContainerFormat format) {
   const std::string name = format.name;
-  if (!registered().emplace(name, std::move(format)).second)
-    fail(ErrorKind::internal, "two container formats are called {}", name);
+  if (plugin_is_loading()) {
+    const auto why_refused = [name] {
+      return registered().get().contains(name) ? fmt::format("there is a container format '{}' already", name) : "";
+    };
+    wait_for_checks({fmt::format("a container format '{}'", name), why_refused, [name, format] {
+                       registered().extend([&](Formats& formats) { formats.emplace(name, format); });
+                     }});
+    return true;
+  }
+  registered().fill([&](Formats& formats) {
+    if (!formats.emplace(name, std::move(format)).second)
+      fail(ErrorKind::internal, "two container formats are called {}", name);
+  });
   return true;
 }
 

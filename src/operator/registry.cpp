@@ -2,15 +2,33 @@
 #include <algorithm>
 #include <map>
 
+#include "base/plugin.h"
+#include "base/registration.h"
 #include "operator/bound_op.h"
 #include "operator/named_numbers.h"
+#include "operator/plugin_operators.h"
 
 namespace penstock {
 
-static std::map<std::string, OpInfo>& registry() {
-  static auto* r = new std::map<std::string, OpInfo>;
+namespace {
+
+struct Registry {
+  std::map<std::string, const OpInfo*> all;
+  std::vector<const OpInfo*> of_plugins;  // in the order in which they were loaded
+};
+
+SharedList<Registry>& registry() {
+  static auto* r = new SharedList<Registry>;
   return *r;
 }
+
+// The operators, with those of the plug-ins that the user's setting names.
+const Registry& complete() {
+  if (!plugin_is_loading()) load_plugins_of_setting();
+  return registry().get();
+}
+
+}  // namespace
 
 const ArgInfo* OpInfo::arg(const std::string& arg_name) const {
   for (const auto& a : args)
@@ -24,27 +42,54 @@ bool OpInfo::reads_on_host(size_t input) const {
 }
 
 void register_op(OpInfo info) {
-  const std::string name = info.name;
-  if (!registry().emplace(name, std::move(info)).second) std::abort();  // two files claim one name: a build fault
+  const auto* kept = new OpInfo(std::move(info));  // as long as the process
+  if (!plugin_is_loading()) {
+    registry().fill([&](Registry& r) {
+      if (!r.all.emplace(kept->name, kept).second) std::abort();  // two files claim one name: a build fault
+    });
+    return;
+  }
+  const auto why_refused = [kept] {
+    return registry().get().all.contains(kept->name) ? fmt::format("there is an operator '{}' already", kept->name)
+                                                     : "";
+  };
+  wait_for_checks({fmt::format("an operator '{}'", kept->name), why_refused, [kept] {
+                     registry().extend([&](Registry& r) {
+                       r.all.emplace(kept->name, kept);
+                       r.of_plugins.push_back(kept);
+                     });
+                   }});
 }
 
 const OpInfo* find_op(const std::string& name) {
-  auto it = registry().find(name);
-  return it == registry().end() ? nullptr : &it->second;
+  const auto& all = complete().all;
+  auto it = all.find(name);
+  return it == all.end() ? nullptr : it->second;
 }
 
 const OpInfo& get_op(const std::string& name) {
   if (const OpInfo* o = find_op(name)) return *o;
   std::vector<std::string> names;
-  for (const auto& [n, o] : registry())
-    if (!o.hidden) names.push_back(n);
+  for (const auto& [n, o] : complete().all)
+    if (!o->hidden) names.push_back(n);
   fail(ErrorKind::key, "there is no operator '{}'{}", name, did_you_mean(name, names));
 }
 
 std::vector<const OpInfo*> all_ops() {
   std::vector<const OpInfo*> v;
-  for (const auto& [n, o] : registry())
-    if (o.follows.empty()) v.push_back(&o);
+  for (const auto& [n, o] : complete().all)
+    if (o->follows.empty()) v.push_back(o);
+  return v;
+}
+
+std::vector<const OpInfo*> plugin_ops() { return registry().get().of_plugins; }
+
+size_t plugin_op_count() { return registry().get().of_plugins.size(); }
+
+std::vector<const OpInfo*> built_in_ops() {
+  const std::vector<const OpInfo*> others = plugin_ops();
+  std::vector<const OpInfo*> v = all_ops();
+  std::erase_if(v, [&](const OpInfo* o) { return std::ranges::find(others, o) != others.end(); });
   return v;
 }
 

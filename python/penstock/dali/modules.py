@@ -26,13 +26,11 @@ _MODULES = {
     "nvidia.dali.pipeline": f"{_HERE}.pipeline",
     "nvidia.dali.pipeline.experimental": f"{_HERE}.pipeline.experimental",
     "nvidia.dali.plugin": f"{_HERE}.plugin",
+    "nvidia.dali.plugin_manager": f"{_HERE}.native_libraries",
+    "nvidia.dali.sysconfig": f"{_HERE}.build_flags",
 }
 _PACKAGES = ("nvidia.dali.auto_aug", "nvidia.dali.experimental")  # their modules have the same names here
 
-_OF_CPP = (
-    "operators of C++ libraries are built against DALI's own classes and cannot be loaded; docs/how_to/add_an_operator.md "
-    "says how one is added to Penstock"
-)
 _PRIVATE = "it is DALI's own; docs/how_to/run_dali_scripts.md lists the modules that scripts use"
 _INSTEAD = {
     "plugin.pytorch.loader_evaluator": "Pipeline.stats() says what the loop waits for, and torch.utils.benchmark measures the step alone",
@@ -43,7 +41,6 @@ _INSTEAD = {
     "backend_impl": _PRIVATE,
     "plugin.cupy": "fn.python_function and DLPack give arrays to CuPy",
 }
-_REFUSED = {"nvidia.dali.plugin_manager": _OF_CPP, "nvidia.dali.sysconfig": _OF_CPP}
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -131,11 +128,8 @@ def _module(name):
         if hasattr(found, "__path__"):
             return found
     if ours is None:
-        why = _REFUSED.get(name)
         raise ModuleNotFoundError(
-            f"Penstock has no '{name}': {why}"
-            if why
-            else f"Penstock has no counterpart of '{name}' yet{_instead(name)}; docs/reference/dali.md lists what there is",
+            f"Penstock has no counterpart of '{name}' yet{_instead(name)}; docs/reference/dali.md lists what there is",
             name=name,
         )
     module = importlib.import_module(ours)

@@ -38,11 +38,22 @@ def _missing(name, group=""):
     raise AttributeError(f"module '{where}' has no attribute '{name}'{near}", name=name)
 
 
+def _of_plugin(path):
+    """The function or the group of a plug-in that was loaded after this module; None: there is none."""
+    if any(name.startswith(path + ".") for name in _core.operators()):
+        return _module(path)
+    return _core.operator_function(path) if path in _core.operators() else None
+
+
 def _late(name, group=""):
     """The function of a name that was not used before."""
     path = f"{group}.{name}" if group else name
     if path not in _LATE:
-        return _missing(name, group)
+        found = None if name.startswith("__") else _of_plugin(path)
+        if found is None:
+            return _missing(name, group)
+        setattr(_module(group), name, found)
+        return found
     from importlib import import_module
 
     found = getattr(import_module(f"..{_LATE[path]}", __name__), name)
@@ -58,6 +69,7 @@ def _module(path):
         module = ModuleType(name, f"Operators of the group {path}.")
         module.__path__ = []  # a package: groups may hold groups
         module.__getattr__ = lambda name: _late(name, path)
+        module.__dir__ = lambda: _names(path)
         sys.modules[name] = module
         setattr(_module(parent), last, module)
     return sys.modules[name]
@@ -73,8 +85,15 @@ def __getattr__(name):
     return _late(name)
 
 
+def _names(group=""):
+    """What dir() shows: also what was not used yet."""
+    start = f"{group}." if group else ""
+    known = (name[len(start) :].partition(".")[0] for name in (*_LATE, *_core.operators()) if name.startswith(start))
+    return sorted({*vars(_module(group)), *known})
+
+
 def __dir__():
-    return sorted({*globals(), *(name for name in _LATE if "." not in name)})
+    return _names()
 
 
 def _made(name, function, operator=None):

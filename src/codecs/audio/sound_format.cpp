@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "codecs/file_formats.h"
+#include "codecs/plugin_formats.h"
 
 namespace penstock {
 
 namespace {
 
-FormatList<SoundFormat>& registered() {
-  static auto* formats = new FormatList<SoundFormat>("sound");
+PluginFormats<SoundFormat>& registered() {
+  static auto* formats = new PluginFormats<SoundFormat>("sound");
   return *formats;
 }
 

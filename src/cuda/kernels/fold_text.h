@@ -11,7 +11,7 @@ namespace penstock {
 constexpr const char* kFoldEntry = "fold";
 constexpr int kFoldThreads = 64;
 
-const std::string& fold_text();
+const std::string& fold_text();  // another one after a plug-in was loaded that has such operators
 // The operator's number in the text; -1: the text does not contain it.
 int64_t fold_number(const OpInfo* info, Lane lane);
 

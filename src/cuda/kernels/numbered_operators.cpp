@@ -5,9 +5,10 @@
 
 namespace penstock {
 
-NumberedOperators::NumberedOperators(const std::function<std::string(const BoundOp&)>& text) {
+NumberedOperators::NumberedOperators(const std::vector<const OpInfo*>& operators,
+                                     const std::function<std::string(const BoundOp&)>& text) {
   std::map<std::string, int> known;
-  for (const OpInfo* info : all_ops()) {
+  for (const OpInfo* info : operators) {
     const auto op = info->make();
     const std::string own = text(*op);
     if (own.empty()) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of operators in a kernel that has those of the whole registry. Operators with the same text share them.
+// Functions of operators in a kernel that has those of many. Operators with the same text share them.
 #pragma once
 #include <functional>
 #include <map>
@@ -13,7 +13,8 @@ namespace penstock {
 class NumberedOperators {
  public:
   // text(op): members of the struct Op<k>; empty: the kernel does not have the operator.
-  explicit NumberedOperators(const std::function<std::string(const BoundOp&)>& text);
+  NumberedOperators(const std::vector<const OpInfo*>& operators,
+                    const std::function<std::string(const BoundOp&)>& text);
   // The number by which a table names the operator's function for a lane; -1: there is none.
   int number(const OpInfo* info, Lane lane) const;
   std::string structs() const;

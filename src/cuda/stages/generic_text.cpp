@@ -3,11 +3,13 @@
 #include "cuda/kernels/numbered_operators.h"
 #include "cuda/kernels/type_names.h"
 #include "cuda/kernels/vocabulary.h"
+#include "operator/plugin_operators.h"
 
 namespace penstock {
 
+// A stage with an operator of a plug-in waits for its own kernel: this one was compiled with the library.
 static const NumberedOperators& operators() {
-  static const auto& all = *new NumberedOperators([](const BoundOp& op) {
+  static const auto& all = *new NumberedOperators(built_in_ops(), [](const BoundOp& op) {
     const StageTraits t = op.traits();
     return !t.pixels || t.positional ? std::string() : op.device_text();
   });

@@ -60,12 +60,13 @@ std::shared_ptr<const DeviceKernel> StageKernels::generic(Driver& driver, int de
 
 std::shared_ptr<const DeviceKernel> StageKernels::fold(Driver& driver, int device) {
   std::lock_guard lock(mutex_);
+  const std::string& text = fold_text();
   for (const Generic& g : fold_)
-    if (g.device == device) return g.kernel;
+    if (g.device == device && g.text == &text) return g.kernel;
   std::string why;
-  auto kernel = driver.kernel(device, fold_text(), kFoldEntry, why);
+  auto kernel = driver.kernel(device, text, kFoldEntry, why);
   if (!kernel) throw NoKernel(why);
-  fold_.push_back({device, kernel});
+  fold_.push_back({device, kernel, &text});
   return kernel;
 }
 

@@ -41,6 +41,7 @@ class StageKernels {
   struct Generic {
     int device;
     std::shared_ptr<const DeviceKernel> kernel;  // null: not here
+    const std::string* text = nullptr;           // of a folding kernel: plug-ins make another one
   };
   Known* find(int device, const StageVariant& v);
   Known& add(int device, const StageVariant& v);

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installs the headers: those of include/penstock, and under penstock/plugin those of src that they include. Run with
+# SOURCE_DIR and DESTINATION. An installed header includes others by their whole names, "penstock/plugin/base/shape.h",
+# so that one -I is enough and no name meets one of the program; messages are written without fmt
+# (include/penstock/plugin/message_text.h).
+cmake_minimum_required(VERSION 3.24)
+file(GLOB_RECURSE public RELATIVE ${SOURCE_DIR}/include ${SOURCE_DIR}/include/penstock/*.h ${SOURCE_DIR}/include/penstock/*.hpp)
+file(GLOB families RELATIVE ${SOURCE_DIR}/src ${SOURCE_DIR}/src/families/*/*.h)
+list(FILTER families EXCLUDE REGEX "(/test_|twin\\.h|\\.inc\\.h)")
+set(of_name "#include \"|#define PENSTOCK_LOOPS_TEXT \"")
+
+function(install_header from to)
+  set(installed)
+  file(READ ${from} text)
+  # Semicolons and brackets have a meaning in lists: only whole texts are handled here.
+  string(REGEX REPLACE "(${of_name})([a-z]+/[^\"\n]*\")" "\\1penstock/plugin/\\2" text "${text}")
+  string(REPLACE "penstock/plugin/penstock/" "penstock/" text "${text}")
+  string(REPLACE "#include <fmt/format.h>" "#include \"penstock/plugin/message_text.h\"" text "${text}")
+  string(REPLACE "fmt::" "message_text::" text "${text}")
+  if(EXISTS ${DESTINATION}/${to})  # what has not changed keeps its time: programs are not built again
+    file(READ ${DESTINATION}/${to} installed)
+  endif()
+  if(NOT "${text}" STREQUAL "${installed}")
+    file(WRITE ${DESTINATION}/${to} "${text}")
+  endif()
+endfunction()
+
+set(wanted)
+foreach(header IN LISTS public)
+  install_header(${SOURCE_DIR}/include/${header} ${header})
+  file(STRINGS ${SOURCE_DIR}/include/${header} lines REGEX "^#include \"[a-z]+/")
+  string(REGEX MATCHALL "\"[a-z]+/[^\"]*" names "${lines}")
+  list(APPEND wanted ${names})
+endforeach()
+list(TRANSFORM wanted REPLACE "^\"" "")
+list(APPEND wanted ${families})
+list(FILTER wanted EXCLUDE REGEX "^penstock/")
+set(known)
+while(wanted)
+  list(POP_FRONT wanted header)
+  if(header IN_LIST known OR NOT EXISTS ${SOURCE_DIR}/src/${header})
+    continue()
+  endif()
+  list(APPEND known ${header})
+  install_header(${SOURCE_DIR}/src/${header} penstock/plugin/${header})
+  file(STRINGS ${SOURCE_DIR}/src/${header} lines REGEX "^(${of_name})[a-z]+/")
+  string(REGEX MATCHALL "\"[a-z]+/[^\"]*" names "${lines}")
+  list(TRANSFORM names REPLACE "^\"" "")
+  list(APPEND wanted ${names})
+endwhile()

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make deb`: a package of Debian with what `cmake --install` installs, under /usr. The libraries that it needs are found in
+# the program headers (dpkg-shlibdeps, of dpkg-dev).
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_VENDOR "the authors of Penstock")
+set(CPACK_PACKAGE_CONTACT "the authors of Penstock")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Loads, decodes and augments training data: library and headers")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL development)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libpenstock-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "g++, cmake | pkgconf")
+find_program(PENSTOCK_SHLIBDEPS dpkg-shlibdeps)
+if(PENSTOCK_SHLIBDEPS)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})
+endif()
+include(CPack)
