@@ -117,6 +117,11 @@ def generate(operators):
         lines.append(f"| [{name}](operators/{named.get(name, name)}.md) | {same} | {rest} |")
     elsewhere = {old for old, now in deprecated.items() if now in ours}  # listed at the end
     missing = sorted(n for n in set(theirs) - set(ours) - elsewhere if not n.startswith("_"))
-    lines += ["", "## Operators that are not here yet", "", ", ".join(f"`{m}`" for m in missing), ""]
+    lines += ["", "## Operators that are not here", "", "| operator | why |", "|---|---|"]
+    lines += [f"| `{name}` | {aliases['MISSING'].get(name, 'not yet')} |" for name in missing]
+    alone = {o["name"]: o["host_only"] for o in operators if o["host_only"] and o["name"] in theirs}
+    lines += ["", "## Operators that run on the CPU alone", "", "| operator | why |", "|---|---|"]
+    lines += [f"| [{name}](operators/{name}.md) | {why} |" for name, why in sorted(alone.items())]
+    lines += ["", "Readers run on the CPU and deliver to either device; all other operators run on both devices.", ""]
     lines += only_in_penstock_dali(set(ours))
     return {"docs/reference/dali.md": "\n".join(lines)}

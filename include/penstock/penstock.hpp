@@ -61,7 +61,17 @@ enum class DType : int {
 
 // Values of the arguments interp_type, min_filter and mag_filter.
 struct Interpolation {
-  enum : int64_t { nearest = 0, linear = 1, cubic = 2, lanczos3 = 3, triangular = 4, gaussian = 5 };
+  enum : int64_t {
+    nearest = 0,
+    linear = 1,
+    cubic = 2,
+    lanczos3 = 3,
+    triangular = 4,
+    gaussian = 5,
+    box = 6,
+    hamming = 7,
+    area = 8
+  };
 };
 // Values of the arguments output_type and image_type.
 struct ImageType {

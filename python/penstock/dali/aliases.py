@@ -56,6 +56,13 @@ OVER = {
     "experimental.readers.fits": ("readers.fits", []),
 }
 
+# DALI's operators that are not here -> why.
+MISSING = {
+    "optical_flow": "it is an engine of the GPU with a library of its own (NVIDIA Optical Flow), which no CPU has",
+    "tensor_resize": "`fn.resize` resizes the axes that the layout calls D, H and W: give the axes these names",
+    "experimental.tensor_resize": "the former name of `tensor_resize`",
+}
+
 # What scripts find here and not in `penstock.fn` and `penstock.Pipeline`.
 ADDED = (
     "a call without arrays outside a pipeline makes a node, which joins the pipeline whose outputs reach it; two pipelines "

@@ -511,11 +511,9 @@ class Packing {
 
   void put_tile(const StageSample& g, int64_t e, int k) {
     const AxisTaps& taps = k == 0 ? g.tiling.x : g.tiling.y;
-    // Without what lies between its members, which nobody has written: the row has zeros there.
-    auto* const to_taps = reinterpret_cast<std::byte*>(&tile_axis(e, k).taps);
-    constexpr size_t kRest = offsetof(AxisTaps, taps);
-    std::memcpy(to_taps, &taps, offsetof(AxisTaps, bits) + sizeof taps.bits);
-    std::memcpy(to_taps + kRest, reinterpret_cast<const std::byte*>(&taps) + kRest, sizeof taps - kRest);
+    static_assert(offsetof(AxisTaps, nearest) + sizeof taps.nearest == offsetof(AxisTaps, taps),
+                  "what lies between members nobody writes: a table would have it");
+    std::memcpy(&tile_axis(e, k).taps, &taps, sizeof taps);
     put_window(g, e, k);
     TileAxisRow& to = tile_axis(e, k);
     const LoopDim& d = g.dims[g.dims.size() - 1 - k];

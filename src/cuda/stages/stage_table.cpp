@@ -111,6 +111,10 @@ bool averages(const SampleGeometry& g, const LoopDim& d, const AxisTaps& taps) {
     case FilterKind::nearest:
     case FilterKind::linear:
     case FilterKind::triangular:
+    case FilterKind::box:
+    case FilterKind::hamming:
+    case FilterKind::area:
+    case FilterKind::area_linear:
     case FilterKind::gaussian: return true;
     case FilterKind::window: break;
     default: return false;
