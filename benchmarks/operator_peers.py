@@ -72,6 +72,8 @@ def resampling():
     for kind, how in at.items():
         peer(f"resize 224 {kind}", resize(224, how), notes.get(kind, ""))
     peer("resize 224 antialiased", resize(224, cv2.INTER_AREA), "areas in place of triangles")
+    peer("resize 224 area", resize(224, cv2.INTER_AREA))
+    peer("resize half area", lambda x: cv2.resize(x, (256, 192), interpolation=cv2.INTER_AREA))
     for kind in ("linear", "cubic"):
         peer(f"resize 640 {kind}", resize(640, at[kind]), notes.get(kind, ""))
 
@@ -104,6 +106,9 @@ def resampling():
     for kind in ("linear", "nearest"):
         peer(f"warp_affine {kind}", lambda x, how=at[kind]: inverse(x, turned, how))
         peer(f"remap {kind}", lambda x, a, b, how=at[kind]: cv2.remap(x, a, b, how))
+    how = cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP
+    reflected = {"flags": how, "borderMode": cv2.BORDER_REFLECT_101}
+    peer("warp_affine cubic", lambda x: cv2.warpAffine(x, turned, x.shape[1::-1], **reflected))
     spin = lambda x: cv2.getRotationMatrix2D((x.shape[1] / 2 - 0.5, x.shape[0] / 2 - 0.5), 15, 1.0)
     peer("rotate", lambda x: cv2.warpAffine(x, spin(x), x.shape[1::-1]))
     how = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP

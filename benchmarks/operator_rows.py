@@ -102,6 +102,8 @@ def resampling():
     for kind in kinds:
         resize(f"resize 224 {kind}", 224, kind, ALL if kind == "linear" else TWO, antialias=False)
     resize("resize 224 antialiased", 224, "linear", ALL)
+    row("resize 224 area", "image", TWO, lambda f, x: f.fn.resize(x, size=[224, 224], interp_type="area"))
+    row("resize half area", "image", TWO, lambda f, x: f.fn.resize(x, size=[192, 256], interp_type="area"))
     for kind in ("linear", "cubic"):
         resize(f"resize 640 {kind}", 640, kind, TWO, antialias=False)
     row(
@@ -128,6 +130,8 @@ def resampling():
             ALL if kind == "linear" else TWO,
             lambda f, x, at=at: f.fn.warp_affine(x, matrix=turned, fill_value=0, interp_type=getattr(f.types, at)),
         )
+    reflected = {"interp_type": "cubic", "border_mode": "reflect_101", "pixel_origin": "center"}
+    row("warp_affine cubic", "image", TWO, lambda f, x: f.fn.warp_affine(x, matrix=turned, **reflected))
     row("rotate", "image", TWO, lambda f, x: f.fn.rotate(x, angle=15, keep_size=True, fill_value=0))
     tilted = [1, 0.1, -10, 0.05, 1, 5, 1e-4, 2e-4, 1]
     row("warp_perspective", "image", TWO, lambda f, x: f.fn.warp_perspective(x, matrix=tilted, pixel_origin="center"))

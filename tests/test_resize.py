@@ -22,6 +22,9 @@ FILTERS = {
     "lanczos3": types.INTERP_LANCZOS3,
     "triangular": types.INTERP_TRIANGULAR,
     "gaussian": types.INTERP_GAUSSIAN,
+    "box": types.INTERP_BOX,
+    "hamming": types.INTERP_HAMMING,
+    "area": types.INTERP_AREA,
 }
 seeds = st.integers(0, 2**32 - 1)
 
@@ -192,7 +195,8 @@ def test_without_an_edge_resize_is_pillow(seed):
 
     pick = random.Random(seed)
     x = random_sample(pick, "HW", "float32", extents=(1, 2, 7, 33, 70))
-    name, pillow = pick.choice([("linear", "BILINEAR"), ("cubic", "BICUBIC"), ("lanczos3", "LANCZOS")])
+    filters = ["linear BILINEAR", "cubic BICUBIC", "lanczos3 LANCZOS", "box BOX", "hamming HAMMING"]
+    name, pillow = pick.choice(filters).split()
     x = np.clip(x, -1e4, 1e4)
     size = [pick.choice([1, 3, 20, 31, 90, 200]) for _ in "HW"]
     y = fn.resize(laid_out(x, "HW"), size=size, interp_type=FILTERS[name], outside="cut").numpy()

@@ -72,6 +72,8 @@ ordered_json to_json(const penstock::OpInfo& o) {
           {"size_output", o.size_output},
           {"random", o.random},
           {"hidden", o.hidden},
+          {"both_devices", penstock::runs_on_both_devices(o)},
+          {"host_only", o.host_only},
           {"oracle", o.oracle},
           {"arguments", args}};
 }

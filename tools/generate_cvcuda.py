@@ -29,9 +29,11 @@ def rows_of(path):
     return found
 
 
-def line(name, over, text, different, known):
+def line(name, over, text, facts, known):
     links = [f"[{o}](operators/{o}.md)" if o in known else f"`fn.{o}`, not there yet" for o in over]
-    return f"| `{name}` | {text} | {', '.join(links)} | {different.get(name, '')} |"
+    host = name in facts["ON_HOST"] or any(not known.get(o, True) for o in over)
+    differs = facts["DIFFERENT"].get(name)
+    return f"| `{name}` | {text} | {', '.join(links)} | {'CPU' if host else 'both'} | {differs or 'same'} |"
 
 
 def functions_of_tv():
@@ -48,7 +50,7 @@ def functions_of_tv():
 def generate(operators):
     facts = runpy.run_path(str(HERE / "facts.py"))
     theirs = json.loads(FACTS.read_text())
-    known = {o["name"] for o in operators if not o["hidden"]}
+    known = {o["name"]: o["both_devices"] for o in operators if not o["hidden"]}
     rows = {}
     for table in TABLES:
         rows |= rows_of(HERE / f"{table}.py")
@@ -60,10 +62,12 @@ def generate(operators):
         f"Facts of CV-CUDA {theirs['version']}. [A how-to](../how_to/run_cvcuda_programs.md) says how programs run.",
         "Every function has a form with `_into`, takes `stream=`, and has CV-CUDA's arguments by name and by position.",
         "",
-        "| function | what it does | by | what differs |",
-        "|---|---|---|---|",
+        "| function | what it does | by | runs on | what differs |",
+        "|---|---|---|---|---|",
     ]
-    lines += [line(name, *rows[name], facts["DIFFERENT"], known) for name in sorted(rows)]
+    lines += [line(name, *rows[name], facts, known) for name in sorted(rows)]
+    lines += ["", "On the CPU alone, also where arrays are on a GPU:", ""]
+    lines += [f"- `{name}`: {why}" for name, why in sorted(facts["ON_HOST"].items())]
     lines += ["", "## Functions that are not there", "", "| function | why |", "|---|---|"]
     lines += [f"| `{name}` | {why} |" for name, why in sorted(facts["MISSING"].items())]
     lines += ["", "## Containers and calls", ""]

@@ -119,5 +119,9 @@ def generate(operators):
     missing = sorted(n for n in set(theirs) - set(ours) - elsewhere if not n.startswith("_"))
     lines += ["", "## Operators that are refused", ""]
     lines += [f"- `{m}`: {aliases['REFUSED'].get(m, 'it is not here yet')}" for m in missing] + [""]
+    alone = {o["name"]: o["host_only"] for o in operators if o["host_only"] and o["name"] in theirs}
+    lines += ["", "## Operators that run on the CPU alone", "", "| operator | why |", "|---|---|"]
+    lines += [f"| [{name}](operators/{name}.md) | {why} |" for name, why in sorted(alone.items())]
+    lines += ["", "Readers run on the CPU and deliver to either device; all other operators run on both devices.", ""]
     lines += only_in_penstock_dali(set(ours))
     return {"docs/reference/dali.md": "\n".join(lines)}

@@ -4701,7 +4701,8 @@ struct RandomResizedCropArguments {
   Optional<std::vector<double>> random_aspect_ratio{};
   // Attempts before the largest window of an allowed ratio is taken. Default: 10.
   Optional<int64_t> num_attempts{};
-  // Default of min_filter and mag_filter.
+  // Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, hamming:
+  // Pillow's.
   PerSample<int64_t> interp_type{};
   // Filter of axes that grow. Default: 1.
   PerSample<int64_t> mag_filter{};
@@ -6625,7 +6626,8 @@ inline Batch reshape(const Batch& input, const ReshapeArguments& arguments = {},
 }
 
 struct ResizeArguments {
-  // Default of min_filter and mag_filter.
+  // Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, hamming:
+  // Pillow's.
   PerSample<int64_t> interp_type{};
   // Filter of axes that grow. Default: 1.
   PerSample<int64_t> mag_filter{};
@@ -6672,6 +6674,11 @@ struct ResizeArguments {
   // What the weights of a filter are rounded to. float32. int16: integers of 16 bits, times one power of two of the
   // axis, as torchvision does for bytes on a CPU. Default: "float32".
   Optional<std::string> weights{};
+  // A library whose filters and positions these are. opencv: cv2.resize: no antialiasing, the nearest sample by the
+  // upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4; bytes of LANCZOS4 have weights of 11
+  // bits. torchvision: the nearest sample by corners, in float32; outside='cut' with antialias, else cubic with a =
+  // -0.75. pillow: outside='cut', antialiased. Default: "".
+  Optional<std::string> compat{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
   // Add an output: the extents of the input along D, H and W, int32, outermost first. The typed call returns the
@@ -6702,6 +6709,7 @@ struct ResizeArguments {
     subpixel_scale.add_to(collected, "subpixel_scale");
     outside.add_to(collected, "outside");
     weights.add_to(collected, "weights");
+    compat.add_to(collected, "compat");
     dtype.add_to(collected, "dtype");
     save_attrs.add_to(collected, "save_attrs");
     image_type.add_to(collected, "image_type");
@@ -6714,6 +6722,11 @@ struct ResizeArguments {
 // outside the input repeat its edge, or have no weight. A region limits the position of the result, not what the
 // filter reads. Layouts: any with H and W; the output keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).
 //
+// With compat="opencv", bytes are cv2.resize's for nearest, and differ by at most 1 for linear (12 % of bytes of
+// noise: OpenCV cuts bits between the axes), cubic (1 %) and LANCZOS4 (2 %). Area gives OpenCV's bytes where it makes
+// means of whole pixels and their number is odd or a power of two, else a byte may differ by 1 where its mean is a
+// half.
+//
 // Computes in float64: the weights and positions of taps, once for each row and column of a tile, because float32 has
 // too few digits for positions in large images.
 inline Batch resize(const Batch& input, const ResizeArguments& arguments = {}, const CallOptions& options = {}) {
@@ -6721,7 +6734,8 @@ inline Batch resize(const Batch& input, const ResizeArguments& arguments = {}, c
 }
 
 struct ResizeCropMirrorArguments {
-  // Default of min_filter and mag_filter.
+  // Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, hamming:
+  // Pillow's.
   PerSample<int64_t> interp_type{};
   // Filter of axes that grow. Default: 1.
   PerSample<int64_t> mag_filter{};
@@ -6768,6 +6782,11 @@ struct ResizeCropMirrorArguments {
   // What the weights of a filter are rounded to. float32. int16: integers of 16 bits, times one power of two of the
   // axis, as torchvision does for bytes on a CPU. Default: "float32".
   Optional<std::string> weights{};
+  // A library whose filters and positions these are. opencv: cv2.resize: no antialiasing, the nearest sample by the
+  // upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4; bytes of LANCZOS4 have weights of 11
+  // bits. torchvision: the nearest sample by corners, in float32; outside='cut' with antialias, else cubic with a =
+  // -0.75. pillow: outside='cut', antialiased. Default: "".
+  Optional<std::string> compat{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
   // Size of the window, (height, width) or (depth, height, width); 0: the whole axis. The depth of a sequence without
@@ -6812,6 +6831,7 @@ struct ResizeCropMirrorArguments {
     subpixel_scale.add_to(collected, "subpixel_scale");
     outside.add_to(collected, "outside");
     weights.add_to(collected, "weights");
+    compat.add_to(collected, "compat");
     dtype.add_to(collected, "dtype");
     crop.add_to(collected, "crop");
     crop_w.add_to(collected, "crop_w");
@@ -6910,9 +6930,12 @@ struct RotateArguments {
   Optional<bool> keep_size{};
   // Extents of the output, outermost first: (height, width) or (depth, height, width).
   PerSample<std::vector<double>> size{};
-  // Value outside the input, rounded to its type; default: the nearest sample at the edge.
+  // Value of a "constant" border, rounded to the type of the input; default: 0.
   Optional<double> fill_value{};
-  // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 1.
+  // The area outside the input: "constant", "replicate", "reflect", "reflect_101", "wrap"; the last three for images
+  // alone. Default: constant if there is a fill_value, else replicate.
+  Optional<std::string> border_mode{};
+  // The interpolation: INTERP_NN, INTERP_LINEAR or, for images, INTERP_CUBIC (a = -0.75, as OpenCV's). Default: 1.
   Optional<int64_t> interp_type{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -6926,6 +6949,7 @@ struct RotateArguments {
     keep_size.add_to(collected, "keep_size");
     size.add_to(collected, "size");
     fill_value.add_to(collected, "fill_value");
+    border_mode.add_to(collected, "border_mode");
     interp_type.add_to(collected, "interp_type");
     dtype.add_to(collected, "dtype");
     output_dtype.add_to(collected, "output_dtype");
@@ -6935,8 +6959,9 @@ struct RotateArguments {
 // Rotates images counter-clockwise, and volumes about an axis, around their centers.
 //
 // The canvas holds the whole result unless size or keep_size is given. To move points with an image, use
-// transforms.rotation(angle=-angle): its angles go from x to y, and y points down. Layouts: any with H and W, with D
-// for a volume; the output keeps the layout. Types: all.
+// transforms.rotation(angle=-angle): its angles go from x to y, and y points down. Cubic interpolation and the borders
+// reflect, reflect_101 and wrap are for images, keep the type and join no other operator in a stage. Layouts: any with
+// H and W, with D for a volume; the output keeps the layout. Types: all.
 //
 // Computes in float64: the position where each run of 64 pixels begins, because float32 has too few digits for
 // fractions of pixels in large images.
@@ -8009,14 +8034,19 @@ struct WarpAffineArguments {
   Optional<bool> inverse_map{};
   // Extents of the output, outermost first: (height, width) or (depth, height, width).
   PerSample<std::vector<double>> size{};
-  // Value outside the input, rounded to its type; default: the nearest sample at the edge.
+  // Value of a "constant" border, rounded to the type of the input; default: 0.
   Optional<double> fill_value{};
-  // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 1.
+  // The area outside the input: "constant", "replicate", "reflect", "reflect_101", "wrap"; the last three for images
+  // alone. Default: constant if there is a fill_value, else replicate.
+  Optional<std::string> border_mode{};
+  // The interpolation: INTERP_NN, INTERP_LINEAR or, for images, INTERP_CUBIC (a = -0.75, as OpenCV's). Default: 1.
   Optional<int64_t> interp_type{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
   // Deprecated name of dtype.
   Optional<DType> output_dtype{};
+  // The position (0, 0): "corner" or "center" (as in OpenCV) of the first pixel. Default: "corner".
+  Optional<std::string> pixel_origin{};
 
   Arguments list() const {
     Arguments collected;
@@ -8024,17 +8054,20 @@ struct WarpAffineArguments {
     inverse_map.add_to(collected, "inverse_map");
     size.add_to(collected, "size");
     fill_value.add_to(collected, "fill_value");
+    border_mode.add_to(collected, "border_mode");
     interp_type.add_to(collected, "interp_type");
     dtype.add_to(collected, "dtype");
     output_dtype.add_to(collected, "output_dtype");
+    pixel_origin.add_to(collected, "pixel_origin");
     return collected;
   }
 };
 // Transforms images and volumes by an affine map.
 //
-// Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its center at k + 0.5. For
-// cubic interpolation and other borders call `warp_perspective` with the third row 0, 0, 1. Layouts: any with H and W,
-// with D for a volume; the output keeps the layout. Types: all.
+// Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel, unless pixel_origin says otherwise: pixel
+// k has its center at k + 0.5. Cubic interpolation and the borders reflect, reflect_101 and wrap are for images, keep
+// the type and join no other operator in a stage. Layouts: any with H and W, with D for a volume; the output keeps the
+// layout. Types: all.
 //
 // Computes in float64: the position where each run of 64 pixels begins, because float32 has too few digits for
 // fractions of pixels in large images.

@@ -401,7 +401,7 @@ class Filter {
 }  // namespace
 
 void run_filtered(SampleRun& run) {
-  if (run_byte_sums(run)) return;
+  if (run_byte_sums(run) || run_whole_area(run)) return;
   Filter all(run);
   run_bands(run, all.begin(), [&](SampleRun& band, int64_t from, int64_t to) {
     if (&band == &run) return all.run_rows(from, to);

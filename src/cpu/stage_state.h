@@ -131,6 +131,8 @@ void run_filtered(SampleRun& run);
 // Bytes that one axis filters with weights of 16 bits, and that become bytes again: sums of integers. False for other
 // stages.
 bool run_byte_sums(SampleRun& run);
+// Means of rectangles of whole bytes. False for other stages.
+bool run_whole_area(SampleRun& run);
 // Whether an affine stage leaves values and types as they are.
 bool only_moves(const SampleRun& run);
 // Affine maps that only turn by quarters or mirror: one copy. False for other stages.

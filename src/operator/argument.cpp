@@ -213,9 +213,15 @@ struct Choice {
 };
 const std::vector<Choice>& choices_of(const ArgInfo& info) {
   static const std::vector<Choice> none,
-      filters = {{0, {"nearest", "nn", "interp_nn"}},       {1, {"linear", "bilinear", "interp_linear"}},
-                 {2, {"cubic", "bicubic", "interp_cubic"}}, {3, {"lanczos3", "lanczos", "interp_lanczos3"}},
-                 {4, {"triangular", "interp_triangular"}},  {5, {"gaussian", "interp_gaussian"}}},
+      filters = {{0, {"nearest", "nn", "interp_nn"}},
+                 {1, {"linear", "bilinear", "interp_linear"}},
+                 {2, {"cubic", "bicubic", "interp_cubic"}},
+                 {3, {"lanczos3", "lanczos", "interp_lanczos3"}},
+                 {4, {"triangular", "interp_triangular"}},
+                 {5, {"gaussian", "interp_gaussian"}},
+                 {6, {"box", "interp_box"}},
+                 {7, {"hamming", "interp_hamming"}},
+                 {8, {"area", "interp_area"}}},
       spaces = {{0, {"rgb"}}, {1, {"bgr"}}, {2, {"gray", "grey"}}, {3, {"ycbcr"}}, {4, {"any_data"}}},
       // Those of color_space_conversion, whose numbers are ColorFormat's (ops/shared/color_formats.h).
       formats = {{0, {"rgb"}},    {1, {"bgr"}},   {2, {"gray", "grey"}},  {3, {"ycbcr"}},  {5, {"rgba"}},

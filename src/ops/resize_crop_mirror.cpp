@@ -26,6 +26,7 @@ struct ResizeCropMirror : ResampleOperator, ResizeArguments, CropWindow {
     check_crop_window();
   }
   DType output_dtype(std::span<const ValueType>) const override { return dtype; }
+  void check(std::span<const ValueType> in) override { resized_type = in[0].dtype; }
   Layout input_layout(const ValueType& in) const override { return image_layout(in); }
   void map(const SampleContext& s, Placement& p) const override {
     resize(s, p);

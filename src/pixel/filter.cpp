@@ -48,6 +48,17 @@ AxisTaps axis_taps(const AxisFilter& f, int64_t in) {
   AxisTaps axis = axis_taps(f.kind, f.antialias, f.lo, f.hi, f.out, f.border, f.window.data(), size, in);
   if (f.int16_weights && f.kind != FilterKind::nearest && f.kind != FilterKind::window)
     axis.bits = known_bits_of_int16(axis, f.out);
+  if (f.bits) axis.bits = f.bits;
+  if (f.kind == FilterKind::area && f.rounds_up) axis.inverse_radius = 1 + 0x1p-19;
+  axis.nearest = f.nearest;
+  const bool opencvs = f.nearest == NearestRule::edge_of_opencv || (is_area(f.kind) && !covers_whole_samples(axis));
+  if (opencvs && f.out > 0) {  // a quotient that is rounded twice
+    const double inverse = static_cast<double>(f.out) / (f.hi - f.lo);
+    axis.scale = 1 / inverse;
+    if (f.kind == FilterKind::area_linear) axis.inverse_radius = std::fabs(inverse);
+  }
+  if (f.nearest == NearestRule::edge_of_torch && f.out > 0)
+    axis.scale = static_cast<double>(static_cast<float>(f.hi - f.lo) / static_cast<float>(f.out));
   return axis;
 }
 

@@ -18,7 +18,10 @@ struct AxisFilter {
   int64_t out = 0;
   Border border = Border::clamp;
   bool int16_weights = false;  // integers over the largest power of two that keeps those of the axis in 16 bits
-  std::vector<float> window;   // kind window: odd number of weights of a convolution, correlation order
+  int8_t bits = 0;             // or: integers over this power of two
+  bool rounds_up = false;      // kind area: weights a little above the means, so that halves of bytes become more
+  NearestRule nearest = NearestRule::center;
+  std::vector<float> window;  // kind window: odd number of weights of a convolution, correlation order
   friend bool operator==(const AxisFilter&, const AxisFilter&) = default;
 };
 

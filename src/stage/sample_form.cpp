@@ -50,6 +50,7 @@ bool SampleForm::make(const Placement& placement, const Shape& out, const Sample
 bool SampleForm::fits_window(const AxisWindow& w, int64_t in, const DimMap& like, const AxisTaps& taps,
                              AlikeAxis& axis) const {
   const AxisFilter& own = *like.filter;
+  if (own.nearest != NearestRule::center || own.bits || is_area(own.kind)) return false;  // other scales
   if (own.int16_weights || w.kind != own.kind || w.antialias != own.antialias || w.out != own.out) return false;
   // Taps that the axis is too short for are left to the long way: few images are that small.
   if (in < taps.full || taps.in < taps.full) return false;

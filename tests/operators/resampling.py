@@ -25,7 +25,26 @@ _KERNEL = {
         ),
     ),
     "lanczos3": (3, lambda t: np.where(np.abs(t) < 3, np.sinc(t) * np.sinc(t / 3), 0)),
+    "box": (0.5, lambda t: np.where((t > -0.5) & (t <= 0.5), 1.0, 0.0)),
+    "hamming": (1, lambda t: np.where(np.abs(t) < 1, np.sinc(t) * (0.54 + 0.46 * np.cos(np.pi * t)), 0)),
 }
+
+
+def area_axis(x, low, high, n, grows):
+    """OpenCV's INTER_AREA along axis 0: means of intervals, or where an axis grows two samples."""
+    scale = (high - low) / n
+    begin = low + (np.arange(n) + (scale < 0)) * scale
+    if grows:
+        first = np.floor(begin)
+        after = (begin + abs(scale) - (first + 1)) / abs(scale)
+        after = np.where(after > 0, after - np.floor(after), 0).reshape((n,) + (1,) * (x.ndim - 1))
+        at = [np.clip(first.astype(int) + k, 0, len(x) - 1) for k in (0, 1)]
+        return x[at[0]] * (1 - after) + x[at[1]] * after
+    i = np.arange(len(x))
+    low, high = np.maximum(begin, 0)[:, None], np.minimum(begin + abs(scale), len(x))[:, None]
+    weights = np.clip(np.minimum(i + 1, high) - np.maximum(i, low), 0, None)
+    weights = np.where(weights > 1e-3, weights, 0) / (high - low)
+    return np.einsum("ot,t...->o...", weights, x)
 
 
 def of_16_bits(weights):
@@ -47,7 +66,7 @@ def resample_axis(x, low, high, n, min_filter="linear", mag_filter="linear", ant
     stretch = abs(scale) if shrinks and antialias else 1.0
     radius = base * stretch
     first = np.ceil(center - 0.5 - radius).astype(int)
-    taps = first[:, None] + np.arange(math.ceil(2 * radius))
+    taps = first[:, None] + np.arange(math.ceil(2 * radius) + (name == "box"))
     kernels = kernel((taps - (center[:, None] - 0.5)) / stretch)
     kernels = kernels / kernels.sum(1, keepdims=True)
     taps = np.clip(taps, 0, len(x) - 1)
@@ -132,6 +151,11 @@ def _filters(interp_type, min_filter, mag_filter, antialias):
 
 def _resample(x, layout, geometry, filters):
     x = np.asarray(x, np.float64)
+    if filters["min_filter"] == filters["mag_filter"] == "area":
+        grows = any(n > abs(high - low) for low, high, n in geometry)
+        for axis, a in zip(spatial_axes(layout), geometry):
+            x = along_axis(x, axis, lambda v, a=a: area_axis(v, *a, grows))
+        return x
     for axis, (low, high, n) in zip(spatial_axes(layout), geometry):
         x = along_axis(x, axis, lambda v, a=(low, high, n): resample_axis(v, *a, **filters))
     return x
@@ -160,8 +184,18 @@ def resize_crop_mirror(x, *, layout="HWC", crop=None, crop_pos=None, rounding="r
     return flip(x, layout=layout, horizontal=mirror & 1, vertical=mirror & 2, depthwise=mirror & 4)
 
 
-KINDS = {"nn": 0, "linear": 1, "cubic": 2, "lanczos3": 3, "triangular": 4, "gaussian": 5}
-GAIN = {"nn": 1, "linear": 1, "triangular": 1, "gaussian": 1, "cubic": 2, "lanczos3": 3}
+KINDS = {
+    "nn": 0,
+    "linear": 1,
+    "cubic": 2,
+    "lanczos3": 3,
+    "triangular": 4,
+    "gaussian": 5,
+    "box": 6,
+    "hamming": 7,
+    "area": 8,
+}
+GAIN = {"cubic": 2, "lanczos3": 3}
 
 
 def draw_filters(draw):
@@ -169,7 +203,7 @@ def draw_filters(draw):
     constants, antialias = {"interp_type": KINDS[name]}, True
     if draw(st.booleans()):
         antialias = constants["antialias"] = False
-    return constants, {"interp_type": name, "antialias": antialias}, GAIN[name]
+    return constants, {"interp_type": name, "antialias": antialias}, GAIN.get(name, 1)
 
 
 def draw_size(draw, n, d):
@@ -189,10 +223,14 @@ def draw_size(draw, n, d):
 
 def _near_border(geometry, kind):
     """Nearest: whether a sample is so close to a pixel's border that float64 and float32 decide differently."""
-    if kind != "nn":
+    if kind not in ("nn", "box", "area"):
         return False
     for low, high, n in geometry:
-        at = low + (np.arange(n) + 0.5) * (high - low) / n
+        at = low + (np.arange(n) + (0.5 if kind == "nn" else 0)) * (high - low) / n
+        if kind == "area" and low == 0 and high == round(high) and high >= n:
+            continue  # positions that are not rounded; a part of a sample may be a thousandth
+        if kind == "box" and high % n == 0:
+            continue
         if (np.abs(at - np.rint(at)) < 1e-4).any():
             return True
     return False

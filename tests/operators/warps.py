@@ -8,20 +8,45 @@ from hypothesis import strategies as st
 from operator_calls import Case
 from operators.draws import images, number
 from operators.exact import round_away, spatial_axes, to_dtype
+from operators.picture_draws import some
+from operators.pictures import _BORDERS as BORDERS
+from operators.pictures import sampled
 
 
-def warp_affine(x, *, matrix, layout="HWC", size=None, inverse_map=True, fill_value=None, interp_type="linear"):
+KINDS = ["nn", "linear", "cubic"]
+
+
+def warp_affine(
+    x,
+    *,
+    matrix,
+    layout="HWC",
+    size=None,
+    inverse_map=True,
+    fill_value=None,
+    interp_type="linear",
+    border_mode=None,
+    pixel_origin="corner",
+):
     """`matrix`: (d, d + 1), rows and columns in the order x, y[, z]; maps output to input when `inverse_map`."""
+    if border_mode == "constant" and fill_value is None:
+        fill_value = 0.0
     axes = spatial_axes(layout)[::-1]  # x, y[, z]
     if fill_value is not None:
         fill_value = float(to_dtype(fill_value, np.asarray(x).dtype))  # a sample like the others
     d, x = len(axes), np.asarray(x, np.float64)
     m = np.vstack([np.asarray(matrix, np.float64).reshape(d, d + 1), [0] * d + [1]])
     m = m if inverse_map else np.linalg.inv(m)
+    if pixel_origin == "center":
+        m[:d, d] += 0.5 - m[:d, :d].sum(1) / 2
     out = [x.shape[a] for a in spatial_axes(layout)] if size is None else [max(1, round_away(s)) for s in size]
     grid = np.stack(np.meshgrid(*[np.arange(n) + 0.5 for n in out], indexing="ij")[::-1])
     at = np.tensordot(m[:d, :d], grid, 1) + m[:d, d].reshape([d] + [1] * d)
     v = np.moveaxis(x, axes[::-1], range(d))  # spatial axes first
+    if interp_type == "cubic" or border_mode in ("reflect", "reflect_101", "wrap"):
+        border = border_mode or ("replicate" if fill_value is None else "constant")
+        result = sampled(v, at[1] - 0.5, at[0] - 0.5, KINDS.index(interp_type), border, fill_value or 0.0)
+        return np.moveaxis(result, range(d), axes[::-1])
 
     def tap(index):  # index: x, y[, z]
         inside = np.all([(i >= 0) & (i < x.shape[a]) for i, a in zip(index, axes)], 0)
@@ -66,7 +91,7 @@ def rotate_size(extents, angle, axis=None):
     return [int(v) for v in (out + (out % 2 != dominant % 2))[::-1]]
 
 
-def rotate(x, *, angle, axis=None, layout="HWC", size=None, keep_size=False, fill_value=None, interp_type="linear"):
+def rotate(x, *, angle, axis=None, layout="HWC", size=None, keep_size=False, **how):
     """Counter-clockwise for 2-D samples; 3-D: about `axis` = (x, y, z) by the right-hand rule."""
     extents = [x.shape[a] for a in spatial_axes(layout)]
     out = (
@@ -78,17 +103,19 @@ def rotate(x, *, angle, axis=None, layout="HWC", size=None, keep_size=False, fil
     )
     r = _rotation(angle) if axis is None else _rotation(-angle, axis)  # output to input
     offset = np.array(extents[::-1]) / 2 - r @ (np.array(out[::-1]) / 2)
-    return warp_affine(
-        x, matrix=np.column_stack([r, offset]), layout=layout, size=out, fill_value=fill_value, interp_type=interp_type
-    )
+    return warp_affine(x, matrix=np.column_stack([r, offset]), layout=layout, size=out, **how)
 
 
 def draw_warped(draw):
     xs, layout, dtype = images(draw, ["HWC", "FHWC"], empty=False)
-    constants = {"interp_type": 1}
-    if draw(st.booleans()):
+    constants = {"interp_type": draw(st.sampled_from([1, 1, 2])), **some(draw, border_mode=st.sampled_from(BORDERS))}
+    if constants.get("border_mode", "constant") == "constant" and draw(st.booleans()):
         constants["fill_value"] = float(draw(st.integers(0, 1 if dtype == "bool" else 100)))
     return xs, layout, dtype, constants
+
+
+def _of_reference(constants):
+    return constants | {"interp_type": KINDS[constants["interp_type"]]}
 
 
 def _slope(xs):
@@ -99,24 +126,22 @@ def _slope(xs):
 def draw_warp_affine(draw):
     xs, layout, dtype, constants = draw_warped(draw)
     matrices = [[[draw(number(-1.5, 1.5)), draw(number(-1, 1)), draw(number(-8, 20))] for _ in range(2)] for _ in xs]
-    per_sample = {"matrix": matrices}
+    constants |= some(draw, pixel_origin=st.sampled_from(["corner", "center"]))
     return Case(
         [xs],
         [layout],
         constants,
-        per_sample,
+        {"matrix": matrices},
         dtype=dtype,
         error=_slope(xs),
-        expected=lambda i: warp_affine(
-            xs[i], matrix=matrices[i], layout=layout, fill_value=constants.get("fill_value")
-        ),
+        expected=lambda i: warp_affine(xs[i], matrix=matrices[i], layout=layout, **_of_reference(constants)),
     )
 
 
 def draw_rotate(draw):
     xs, layout, dtype, constants = draw_warped(draw)
     angles = [draw(st.integers(-180, 180).filter(lambda a: a % 45).map(float)) for _ in xs]
-    keep = constants["keep_size"] = draw(st.booleans())
+    constants["keep_size"] = draw(st.booleans())
     return Case(
         [xs],
         [layout],
@@ -124,9 +149,7 @@ def draw_rotate(draw):
         {"angle": angles},
         dtype=dtype,
         error=_slope(xs),
-        expected=lambda i: rotate(
-            xs[i], angle=angles[i], layout=layout, keep_size=keep, fill_value=constants.get("fill_value")
-        ),
+        expected=lambda i: rotate(xs[i], angle=angles[i], layout=layout, **_of_reference(constants)),
     )
 
 

@@ -61,6 +61,9 @@ class InterpType(IntEnum):
     INTERP_LANCZOS3 = 3
     INTERP_TRIANGULAR = 4
     INTERP_GAUSSIAN = 5
+    INTERP_BOX = 6
+    INTERP_HAMMING = 7
+    INTERP_AREA = 8
 
     def __str__(self):
         return f"DALIInterpType.{self.name}"
@@ -154,6 +157,7 @@ INTERP_NN, INTERP_LINEAR, INTERP_CUBIC, INTERP_LANCZOS3, INTERP_TRIANGULAR, INTE
     InterpType.INTERP_TRIANGULAR,
     InterpType.INTERP_GAUSSIAN,
 )
+INTERP_BOX, INTERP_HAMMING, INTERP_AREA = InterpType.INTERP_BOX, InterpType.INTERP_HAMMING, InterpType.INTERP_AREA
 DALIDataType, DALIImageType, DALIInterpType = DType, ImageType, InterpType
 FLOAT32 = DType.FLOAT
 # Layouts of a sample, without the N of the batch; SAME is the input's.

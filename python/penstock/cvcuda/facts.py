@@ -10,7 +10,7 @@ MISSING = {
 
 # Functions whose results differ -> how.
 DIFFERENT = {
-    "resize": "CUBIC has Keys' weights with a = -0.5; NEAREST reads the pixel under the center",
+    "resize": "NEAREST reads the pixel under the center",
     "random_resized_crop": "Penstock's random numbers",
     "gaussiannoise": "Penstock's random numbers",
     "erase": "Penstock's random numbers",
@@ -35,6 +35,14 @@ DIFFERENT = {
     "height, pixels, and 1 for a region inside the mask; removal and statistics are computed on the host",
 }
 
+# Functions that compute on the host, also where their arrays are on a GPU -> why.
+ON_HOST = {
+    "nms": "ties between scores are decided by areas, as CV-CUDA does and fn.nms does not",
+    "min_loc": "the number of places is a result",
+    "max_loc": "the number of places is a result",
+    "min_max_loc": "the number of places is a result",
+}
+
 # What scripts notice of the containers.
 CONTAINERS = (
     "rows of new tensors and images follow each other without gaps unless `rowalign` is given, because operators copy rows with "
@@ -54,7 +62,7 @@ CONTAINERS = (
 # What differs in cvcuda.tv.
 TV = (
     "`adjust_saturation`, `adjust_hue`, `adjust_sharpness` round integers to the nearest, torchvision rounds them down",
-    "`resize` of bytes sums in float32 and rounds once, as torchvision does on a GPU; bicubic without antialiasing has a = -0.5",
+    "`resize` of bytes sums in float32 and rounds once, as torchvision does on a GPU",
     "`rotate`, `affine`, `perspective`, `elastic` with bilinear interpolation and `fill` weigh the border once; torchvision weighs "
     "it twice",
     "`gaussian_noise` draws Penstock's numbers",

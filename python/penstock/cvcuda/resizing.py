@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of the table: resizing and cropping."""
 
-import numpy as np
-
-from .. import _core, fn
-from .calls import Step, each, moved, row
+from .. import fn
+from .calls import Step, each, row
 from .enumerations import Interp
 from .operands import values_of
 
@@ -14,25 +12,19 @@ FILTERS = {
     Interp.CUBIC: "cubic",
     Interp.LANCZOS: "lanczos3",
     Interp.GAUSSIAN: "gaussian",
+    Interp.AREA: "area",
+    Interp.HAMMING: "hamming",
+    Interp.BOX: "box",
 }
 
 
 def filter_of(call, interp):
     """The name of a filter of fn.resize."""
-    name = FILTERS.get(Interp(interp)) or {Interp.AREA: "area", Interp.HAMMING: "hamming", Interp.BOX: "box"}.get(
-        interp
-    )
-    if name is None or (name not in FILTERS.values() and not _has_filter(name)):
-        call.refuse(
-            f"the interpolation {Interp(interp).name} is not there; NEAREST, LINEAR, CUBIC, LANCZOS and GAUSSIAN are"
-        )
+    name = FILTERS.get(Interp(interp))
+    if name is None:
+        there = ", ".join(i.name for i in FILTERS)
+        call.refuse(f"the interpolation {Interp(interp).name} is not there; {there} are")
     return name
-
-
-def _has_filter(name):
-    from ..types import InterpType
-
-    return any(member.lower() == f"interp_{name}" for member in InterpType.__members__)
 
 
 def heights_and_widths(call, shape=None, sizes=None):
@@ -65,7 +57,10 @@ def size_of(call):
 )
 def resize(call):
     """Resizes images without antialiasing."""
-    return Step(fn.resize, call.x, size=size_of(call), interp_type=filter_of(call, call.interp), antialias=False)
+    given = {"interp_type": filter_of(call, call.interp), "antialias": False}
+    if call.interp == Interp.CUBIC:
+        given["compat"] = "opencv"
+    return Step(fn.resize, call.x, size=size_of(call), **given)
 
 
 @row(
@@ -119,21 +114,6 @@ def _by_edge(extent, size, longest):
     return [wanted, other] if extent[0] <= extent[1] else [other, wanted]
 
 
-def _floored(call, sizes):
-    """The pixel before the position, as torch's nearest interpolation without `exact` finds it in float32."""
-    maps = []
-    for (height, width), (rows, columns) in zip(call.extents(), sizes):
-        y, x = (
-            np.minimum(np.floor(np.arange(n, dtype=np.float32) * (np.float32(extent) / np.float32(n))), extent - 1)
-            for n, extent in ((int(rows), height), (int(columns), width))
-        )
-        maps.append([np.ascontiguousarray(m, np.float32) for m in np.meshgrid(x, y)])
-    x, y = (_core.Batch([m[k] for m in maps]) for k in (0, 1))
-    return moved(
-        call, lambda images: Step(fn.remap, images, x, y, interp=0, pixel_origin="center", border_mode="replicate")
-    )
-
-
 @row(
     *(f"{kind}: src, size=None, interp=Interp.LINEAR, max_size=None, antialias=True" for kind in "TV"),
     by_dst=("size", "max_size"),
@@ -151,7 +131,7 @@ def tvresize(call):
         if not size and longest is None:
             call.refuse("give size or max_size")
         rows = [size if len(size) == 2 else _by_edge(e, size[0] if size else None, longest) for e in call.extents()]
-    if call.interp == Interp.NEAREST_FLOOR:
-        return _floored(call, rows if len(rows) > 1 else rows * len(call.x))
-    filters = {"interp_type": filter_of(call, call.interp), "antialias": bool(call.antialias), "outside": "cut"}
+    floors = call.interp == Interp.NEAREST_FLOOR
+    filters = {"antialias": bool(call.antialias), "interp_type": "nearest" if floors else filter_of(call, call.interp)}
+    filters |= {"compat": "torchvision"} if floors or call.interp == Interp.CUBIC else {"outside": "cut"}
     return Step(fn.resize, call.x, size=each(values_of(rows), len(call.x), 2), **filters)

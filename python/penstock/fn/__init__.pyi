@@ -12,7 +12,9 @@ DTypeLike: TypeAlias = Any  # types.FLOAT, "float32", numpy.float32, torch.float
 Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, Batch, DataNode
 # One value for each sample; lists may hold values of a pipeline. No text: a Sequence would take one.
 PerSample: TypeAlias = Batch | DataNode | Tensor | NDArray[Any] | list[Any] | tuple[Any, ...]
-Interp: TypeAlias = InterpType | Literal["nearest", "linear", "cubic", "lanczos3", "triangular", "gaussian"]
+Interp: TypeAlias = (
+    InterpType | Literal["nearest", "linear", "cubic", "lanczos3", "triangular", "gaussian", "box", "hamming", "area"]
+)
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 
@@ -9265,7 +9267,8 @@ def random_resized_crop(
         num_attempts (int, default 10): Attempts before the largest window of an allowed ratio
             is taken.
         interp_type (int, or one per sample, default 'linear'): Default of min_filter and
-            mag_filter.
+            mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box,
+            hamming: Pillow's.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
@@ -9602,6 +9605,7 @@ def resize(
     subpixel_scale: bool = True,
     outside: str = 'repeat',
     weights: str = 'float32',
+    compat: str = '',
     dtype: DTypeLike | None = None,
     save_attrs: Literal[False] = False,
     image_type: int | Color | None = None,
@@ -9620,13 +9624,19 @@ def resize(
     the position of the result, not what the filter reads. Layouts: any with H and W; the output
     keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).
 
+    With compat="opencv", bytes are cv2.resize's for nearest, and differ by at most 1 for linear
+    (12 % of bytes of noise: OpenCV cuts bits between the axes), cubic (1 %) and LANCZOS4 (2 %).
+    Area gives OpenCV's bytes where it makes means of whole pixels and their number is odd or a
+    power of two, else a byte may differ by 1 where its mean is a half.
+
     Computes in float64: the weights and positions of taps, once for each row and column of a
     tile, because float32 has too few digits for positions in large images.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         interp_type (int, or one per sample, default 'linear'): Default of min_filter and
-            mag_filter.
+            mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box,
+            hamming: Pillow's.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
@@ -9666,6 +9676,11 @@ def resize(
         weights (str, default 'float32'): What the weights of a filter are rounded to. float32.
             int16: integers of 16 bits, times one power of two of the axis, as torchvision does
             for bytes on a CPU.
+        compat (str, default ''): A library whose filters and positions these are. opencv:
+            cv2.resize: no antialiasing, the nearest sample by the upper left corners of pixels,
+            cubic with a = -0.75, lanczos3 means LANCZOS4; bytes of LANCZOS4 have weights of 11
+            bits. torchvision: the nearest sample by corners, in float32; outside='cut' with
+            antialias, else cubic with a = -0.75. pillow: outside='cut', antialiased.
         dtype (dtype): Type of the result; default: the input's.
         save_attrs (bool, default False): Add an output: the extents of the input along D, H and
             W, int32, outermost first.
@@ -9692,8 +9707,8 @@ def resize(
         ValueError: A value is out of range, or an input is not suitable.
 
     Example:
-        >>> image = np.zeros((48, 64, 3), np.uint8)
-        >>> result = fn.resize(image, size=[24, 32])
+        >>> image = np.zeros((480, 640, 3), np.uint8)
+        >>> small = fn.resize(image, size=[240, 320], interp_type="area", compat="opencv")
     """
     ...
 
@@ -9722,6 +9737,7 @@ def resize(
     subpixel_scale: bool = True,
     outside: str = 'repeat',
     weights: str = 'float32',
+    compat: str = '',
     dtype: DTypeLike | None = None,
     save_attrs: Literal[True],
     image_type: int | Color | None = None,
@@ -9758,6 +9774,7 @@ def resize(
     subpixel_scale: bool = True,
     outside: str = 'repeat',
     weights: str = 'float32',
+    compat: str = '',
     dtype: DTypeLike | None = None,
     save_attrs: bool = False,
     image_type: int | Color | None = None,
@@ -9795,6 +9812,7 @@ def resize_crop_mirror(
     subpixel_scale: bool = True,
     outside: str = 'repeat',
     weights: str = 'float32',
+    compat: str = '',
     dtype: DTypeLike | None = None,
     crop: float | Sequence[float] | PerSample | None = None,
     crop_w: float | PerSample = 0.0,
@@ -9823,7 +9841,8 @@ def resize_crop_mirror(
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         interp_type (int, or one per sample, default 'linear'): Default of min_filter and
-            mag_filter.
+            mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box,
+            hamming: Pillow's.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
@@ -9863,6 +9882,11 @@ def resize_crop_mirror(
         weights (str, default 'float32'): What the weights of a filter are rounded to. float32.
             int16: integers of 16 bits, times one power of two of the axis, as torchvision does
             for bytes on a CPU.
+        compat (str, default ''): A library whose filters and positions these are. opencv:
+            cv2.resize: no antialiasing, the nearest sample by the upper left corners of pixels,
+            cubic with a = -0.75, lanczos3 means LANCZOS4; bytes of LANCZOS4 have weights of 11
+            bits. torchvision: the nearest sample by corners, in float32; outside='cut' with
+            antialias, else cubic with a = -0.75. pillow: outside='cut', antialiased.
         dtype (dtype): Type of the result; default: the input's.
         crop (Sequence[float], or one per sample): Size of the window, (height, width) or
             (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D
@@ -9933,6 +9957,7 @@ def resize_crop_mirror(
     subpixel_scale: bool = True,
     outside: str = 'repeat',
     weights: str = 'float32',
+    compat: str = '',
     dtype: DTypeLike | None = None,
     crop: float | Sequence[float] | PerSample | None = None,
     crop_w: float | PerSample = 0.0,
@@ -10146,6 +10171,7 @@ def rotate(
     keep_size: bool = False,
     size: float | Sequence[float] | PerSample | None = None,
     fill_value: float | None = None,
+    border_mode: str | None = None,
     interp_type: int | Interp = 'linear',
     dtype: DTypeLike | None = None,
     output_dtype: DTypeLike | None = None,
@@ -10161,7 +10187,9 @@ def rotate(
 
     The canvas holds the whole result unless size or keep_size is given. To move points with an
     image, use transforms.rotation(angle=-angle): its angles go from x to y, and y points down.
-    Layouts: any with H and W, with D for a volume; the output keeps the layout. Types: all.
+    Cubic interpolation and the borders reflect, reflect_101 and wrap are for images, keep the
+    type and join no other operator in a stage. Layouts: any with H and W, with D for a volume;
+    the output keeps the layout. Types: all.
 
     Computes in float64: the position where each run of 64 pixels begins, because float32 has
     too few digits for fractions of pixels in large images.
@@ -10175,9 +10203,13 @@ def rotate(
         keep_size (bool, default False): The canvas keeps the extents of the input.
         size (Sequence[float], or one per sample): Extents of the output, outermost first:
             (height, width) or (depth, height, width).
-        fill_value (float): Value outside the input, rounded to its type; default: the nearest
-            sample at the edge.
-        interp_type (int, default 'linear'): The interpolation: INTERP_NN or INTERP_LINEAR.
+        fill_value (float): Value of a "constant" border, rounded to the type of the input;
+            default: 0.
+        border_mode (str): The area outside the input: "constant", "replicate", "reflect",
+            "reflect_101", "wrap"; the last three for images alone. Default: constant if there
+            is a fill_value, else replicate.
+        interp_type (int, default 'linear'): The interpolation: INTERP_NN, INTERP_LINEAR or, for
+            images, INTERP_CUBIC (a = -0.75, as OpenCV's).
         dtype (dtype): Type of the result; default: the input's.
         output_dtype (dtype): Deprecated name of dtype.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -10217,6 +10249,7 @@ def rotate(
     keep_size: bool = False,
     size: float | Sequence[float] | PerSample | None = None,
     fill_value: float | None = None,
+    border_mode: str | None = None,
     interp_type: int | Interp = 'linear',
     dtype: DTypeLike | None = None,
     output_dtype: DTypeLike | None = None,
@@ -12164,9 +12197,11 @@ def warp_affine(
     inverse_map: bool = True,
     size: float | Sequence[float] | PerSample | None = None,
     fill_value: float | None = None,
+    border_mode: str | None = None,
     interp_type: int | Interp = 'linear',
     dtype: DTypeLike | None = None,
     output_dtype: DTypeLike | None = None,
+    pixel_origin: str = 'corner',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -12177,9 +12212,10 @@ def warp_affine(
 ) -> Kind:
     """Transforms images and volumes by an affine map.
 
-    Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its
-    center at k + 0.5. For cubic interpolation and other borders call `warp_perspective` with
-    the third row 0, 0, 1. Layouts: any with H and W, with D for a volume; the output keeps the
+    Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel, unless
+    pixel_origin says otherwise: pixel k has its center at k + 0.5. Cubic interpolation and the
+    borders reflect, reflect_101 and wrap are for images, keep the type and join no other
+    operator in a stage. Layouts: any with H and W, with D for a volume; the output keeps the
     layout. Types: all.
 
     Computes in float64: the position where each run of 64 pixels begins, because float32 has
@@ -12193,11 +12229,17 @@ def warp_affine(
             inverted.
         size (Sequence[float], or one per sample): Extents of the output, outermost first:
             (height, width) or (depth, height, width).
-        fill_value (float): Value outside the input, rounded to its type; default: the nearest
-            sample at the edge.
-        interp_type (int, default 'linear'): The interpolation: INTERP_NN or INTERP_LINEAR.
+        fill_value (float): Value of a "constant" border, rounded to the type of the input;
+            default: 0.
+        border_mode (str): The area outside the input: "constant", "replicate", "reflect",
+            "reflect_101", "wrap"; the last three for images alone. Default: constant if there
+            is a fill_value, else replicate.
+        interp_type (int, default 'linear'): The interpolation: INTERP_NN, INTERP_LINEAR or, for
+            images, INTERP_CUBIC (a = -0.75, as OpenCV's).
         dtype (dtype): Type of the result; default: the input's.
         output_dtype (dtype): Deprecated name of dtype.
+        pixel_origin (str, default 'corner'): The position (0, 0): "corner" or "center" (as in
+            OpenCV) of the first pixel.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -12234,9 +12276,11 @@ def warp_affine(
     inverse_map: bool = True,
     size: float | Sequence[float] | PerSample | None = None,
     fill_value: float | None = None,
+    border_mode: str | None = None,
     interp_type: int | Interp = 'linear',
     dtype: DTypeLike | None = None,
     output_dtype: DTypeLike | None = None,
+    pixel_origin: str = 'corner',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,

@@ -12,7 +12,9 @@ DTypeLike: TypeAlias = Any  # types.FLOAT, "float32", numpy.float32, torch.float
 Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, Batch, DataNode
 # One value for each sample; lists may hold values of a pipeline. No text: a Sequence would take one.
 PerSample: TypeAlias = Batch | DataNode | Tensor | NDArray[Any] | list[Any] | tuple[Any, ...]
-Interp: TypeAlias = InterpType | Literal["nearest", "linear", "cubic", "lanczos3", "triangular", "gaussian"]
+Interp: TypeAlias = (
+    InterpType | Literal["nearest", "linear", "cubic", "lanczos3", "triangular", "gaussian", "box", "hamming", "area"]
+)
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 

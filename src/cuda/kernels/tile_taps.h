@@ -35,7 +35,7 @@ __device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t s
   for (int i = (threadIdx.x + blockDim.x - skip % blockDim.x) % blockDim.x; i < n; i += blockDim.x) {
     const OutputTaps t = output_taps(a, begin + step * i);
     first[i] = static_cast<int32_t>(t.first);
-    if (!t.folded && a.kind != FilterKind::nearest && a.kind != FilterKind::window) {
+    if (!t.folded && a.kind != FilterKind::nearest && a.kind != FilterKind::window && !is_area(a.kind)) {
       // As kernel_weight for each tap, without conversions of integers.
       const double first_tap = static_cast<double>(t.begin), center = t.center - 0.5;
       double sum = 0, at = first_tap;

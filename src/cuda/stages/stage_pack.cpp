@@ -93,7 +93,7 @@ class Packing {
   }
 
   PackedTable pack() {
-    const bool tiled = v_.kind == StageVariant::Kind::tiled || v_.boxes;
+    const bool tiled = v_.kind == StageVariant::Kind::tiled || v_.box_tile;
     if (call_.run && !simple_) expand_run();
     find_rows();
     const int64_t n = rows();
@@ -268,8 +268,8 @@ class Packing {
             tile.height /= 2, tile.band = std::min(tile.band, tile.height), work = tiles_of(g, tile);
         } else {
           work = g.positions();
-          if (v_.boxes) {
-            tile = {kBoxTile, kBoxTile, kBoxTile, kBoxBytes};
+          if (const int side = v_.box_tile) {
+            tile = {side, side, side, box_bytes(code_, v_)};
             work = tiles_of(g, tile);
           } else if (work > 0 && warps_image(code_, v_)) {
             const int64_t row = g.dims.back().extent, rows = g.dims[g.dims.size() - 2].extent;
@@ -512,11 +512,9 @@ class Packing {
 
   void put_tile(const StageSample& g, int64_t e, int k) {
     const AxisTaps& taps = k == 0 ? g.tiling.x : g.tiling.y;
-    // Without what lies between its members, which nobody has written: the row has zeros there.
-    auto* const to_taps = reinterpret_cast<std::byte*>(&tile_axis(e, k).taps);
-    constexpr size_t kRest = offsetof(AxisTaps, taps);
-    std::memcpy(to_taps, &taps, offsetof(AxisTaps, bits) + sizeof taps.bits);
-    std::memcpy(to_taps + kRest, reinterpret_cast<const std::byte*>(&taps) + kRest, sizeof taps - kRest);
+    static_assert(offsetof(AxisTaps, nearest) + sizeof taps.nearest == offsetof(AxisTaps, taps),
+                  "what lies between members nobody writes: a table would have it");
+    std::memcpy(&tile_axis(e, k).taps, &taps, sizeof taps);
     put_window(g, e, k);
     TileAxisRow& to = tile_axis(e, k);
     const LoopDim& d = g.dims[g.dims.size() - 1 - k];
@@ -556,9 +554,9 @@ class Packing {
     const int64_t outside_at = table_.append_once(last_outside_, &outside, sizeof outside);
     WarpRow& to = row(e).warp();
     std::copy_n(g.affine->m, 12, to.m);
-    if (v_.boxes) {
-      const auto reciprocal = [](const LoopDim& d) {
-        return 1.0f / static_cast<float>((d.extent + kBoxTile - 1) / kBoxTile);
+    if (const int side = v_.box_tile) {
+      const auto reciprocal = [side](const LoopDim& d) {
+        return 1.0f / static_cast<float>((d.extent + side - 1) / side);
       };
       BoxRow& box = row(e).box();
       box.step_x = affine_step(g.affine->m[0]), box.step_y = affine_step(g.affine->m[3]);

@@ -10,10 +10,13 @@ namespace penstock {
 // The public numbers of the filters (types.INTERP_NN ...).
 inline FilterKind filter_kind(const char* argument, int number) {
   constexpr FilterKind kinds[] = {FilterKind::nearest,  FilterKind::linear,     FilterKind::cubic,
-                                  FilterKind::lanczos3, FilterKind::triangular, FilterKind::gaussian};
-  if (number < 0 || number > 5)
-    bad_argument("{} must be 0 (nearest), 1 (linear), 2 (cubic), 3 (lanczos3), 4 (triangular) or 5 (gaussian), got {}",
-                 argument, number);
+                                  FilterKind::lanczos3, FilterKind::triangular, FilterKind::gaussian,
+                                  FilterKind::box,      FilterKind::hamming,    FilterKind::area};
+  if (number < 0 || number > 8)
+    bad_argument(
+        "{} must be 0 (nearest), 1 (linear), 2 (cubic), 3 (lanczos3), 4 (triangular), 5 (gaussian), 6 (box), "
+        "7 (hamming) or 8 (area), got {}",
+        argument, number);
   return kinds[number];
 }
 
@@ -33,10 +36,10 @@ struct Interpolation {
     const bool less = shrinks(lo, hi, out);
     const PerSample<int>& own = less ? min_filter : mag_filter;
     const bool general = interp_type.given() && !own.given();
-    return {lo, hi, out,
-            general ? filter_kind("interp_type", interp_type[sample])
-                    : filter_kind(less ? "min_filter" : "mag_filter", own[sample]),
-            antialias && less};
+    FilterKind kind = general ? filter_kind("interp_type", interp_type[sample])
+                              : filter_kind(less ? "min_filter" : "mag_filter", own[sample]);
+    if (kind == FilterKind::area && static_cast<double>(out) > std::fabs(hi - lo)) kind = FilterKind::area_linear;
+    return {lo, hi, out, kind, antialias && less};
   }
   // `lo` and `hi` apart, the result of axis_window() follows from shrinks().
   bool constant_filters() const { return interp_type.constant() && mag_filter.constant() && min_filter.constant(); }
@@ -50,7 +53,9 @@ struct Interpolation {
 
 template <class Op> Schema<Op>&& interpolation_arguments(Schema<Op>&& s) {
   return std::move(s)
-      .arg("interp_type", &Op::interp_type, "Default of min_filter and mag_filter.")
+      .arg("interp_type", &Op::interp_type,
+           "Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, "
+           "hamming: Pillow's.")
       .arg("mag_filter", &Op::mag_filter, "Filter of axes that grow.")
       .arg("min_filter", &Op::min_filter, "Filter of axes that shrink.")
       .arg("antialias", &Op::antialias, "Antialiasing: widen the filter of an axis that shrinks; no effect on nearest.")

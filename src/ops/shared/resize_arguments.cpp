@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/shared/resize_arguments.h"
 
+#include <algorithm>
+
 namespace penstock {
 namespace {
 
@@ -24,7 +26,13 @@ void ResizeArguments::check_resize_arguments() const {
   const ResizeMode m = resize_mode(mode);
   if (m != ResizeMode::default_ && (resize_shorter.given() || resize_longer.given()))
     bad_argument("mode='{}' cannot be combined with resize_shorter or resize_longer", mode);
-  if (outside != "repeat" && outside != "cut") bad_argument("outside must be 'repeat' or 'cut', got '{}'", outside);
+  if (*outside != "repeat" && *outside != "cut") bad_argument("outside must be 'repeat' or 'cut', got '{}'", *outside);
+  if (!compat.empty() && compat != "opencv" && compat != "torchvision" && compat != "pillow")
+    bad_argument("compat must be 'opencv', 'torchvision' or 'pillow', got '{}'", compat);
+  const bool cuts = compat == "pillow" || (compat == "torchvision" && antialias);
+  if (!compat.empty() && outside.given() && *outside != (cuts ? "cut" : "repeat"))
+    bad_argument("compat='{}' has another rule than outside='{}': leave outside out", compat, *outside);
+  if (compat == "pillow" && !antialias) bad_argument("compat='pillow' is antialiased: leave antialias=False out");
   if (weights != "float32" && weights != "int16")
     bad_argument("weights must be 'float32' or 'int16', got '{}'", weights);
   if (roi_start.given() != roi_end.given()) bad_argument("roi_start and roi_end must be given together");
@@ -66,13 +74,49 @@ void ResizeArguments::resize(const SampleContext& s, Placement& p) const {
     if (const char c = p.layout()[d]; c == 'D' || c == 'H' || c == 'W') dims[n] = d, extents[n++] = p.extent(d);
   ResizedAxis axes[kMaxResized];
   resized_axes(q, extents, axes);
+  AxisFilter filters[kMaxResized];
+  bool area_grows = false;
   for (int i = 0; i < n; ++i) {
-    AxisFilter f = filter_of(axis_window(s.index, axes[i].lo, axes[i].hi, axes[i].out));
-    // A nearest neighbor always reads inside.
-    if (outside == "cut" && f.kind != FilterKind::nearest) f.border = FilterBorder::cut;
+    filters[i] = filter_of(axis_window(s.index, axes[i].lo, axes[i].hi, axes[i].out));
+    area_grows |= filters[i].kind == FilterKind::area_linear;
+  }
+  const int channel = p.layout().find('C');
+  // Where one axis grows, OpenCV interpolates along all.
+  const auto means = [&](const AxisFilter& f) { return f.kind == FilterKind::area && !area_grows; };
+  const bool halves = n == 2 && std::all_of(filters, filters + n, [&](const AxisFilter& f) {
+                        return means(f) && std::fabs(f.hi - f.lo) == 2.0 * static_cast<double>(f.out);
+                      });
+  for (int i = 0; i < n; ++i) {
+    AxisFilter& f = filters[i];
+    if (f.kind == FilterKind::area && area_grows) f.kind = FilterKind::area_linear;
+    // A nearest neighbor and an area always read inside.
+    const bool cuts = *outside == "cut" || compat == "pillow" || (compat == "torchvision" && antialias);
+    if (cuts && f.kind != FilterKind::nearest && !is_area(f.kind)) f.border = FilterBorder::cut;
     f.int16_weights = weights == "int16";
+    as_peer(f);
+    f.rounds_up = halves && i == n - 1 && rounds_halves_up(channel < 0 ? 1 : p.extent(channel));
     p.filter(dims[i], f);
   }
+}
+
+// OpenCV's mean of four bytes is rounded up from a half; other means are rounded to the even one.
+bool ResizeArguments::rounds_halves_up(int64_t channels) const {
+  return (resized_type == DType::uint8 || resized_type == DType::uint16) &&
+         (channels == 1 || channels == 3 || channels == 4);
+}
+
+void ResizeArguments::as_peer(AxisFilter& f) const {
+  const bool opencv = compat == "opencv", torchvision = compat == "torchvision";
+  if (opencv) {
+    f.antialias = false;
+    f.nearest = NearestRule::edge_of_opencv;
+    if (f.kind == FilterKind::lanczos3) f.kind = FilterKind::lanczos4;
+    if (resized_type == DType::uint8 && f.kind == FilterKind::lanczos4 && weights == "float32") f.bits = 11;
+  }
+  if (torchvision) f.nearest = NearestRule::edge_of_torch;
+  if (f.kind != FilterKind::nearest) f.nearest = NearestRule::center;
+  if (f.kind == FilterKind::cubic && (opencv || (torchvision && !f.antialias && !antialias)))
+    f.kind = FilterKind::cubic_75;
 }
 
 }  // namespace penstock

@@ -15,12 +15,20 @@ struct ResizeArguments : Interpolation {
   std::vector<float> max_size;
   PerSample<std::vector<float>> roi_start, roi_end;
   bool roi_relative = false, subpixel_scale = true;
-  std::string outside = "repeat", weights = "float32";
+  Optional<std::string> outside{"repeat"};
+  std::string weights = "float32", compat;
   DType dtype = DType::none;
 
   void check_resize_arguments() const;
   ResizeRequest resize_request(const SampleContext& s, const Layout& layout) const;
   void resize(const SampleContext& s, Placement& p) const;
+
+ protected:
+  DType resized_type = DType::none;  // of the input
+
+ private:
+  void as_peer(AxisFilter& f) const;
+  bool rounds_halves_up(int64_t channels) const;
 };
 
 template <class Op> Schema<Op>&& resize_arguments(Schema<Op>&& s) {
@@ -56,6 +64,11 @@ template <class Op> Schema<Op>&& resize_arguments(Schema<Op>&& s) {
       .arg("weights", &Op::weights,
            "What the weights of a filter are rounded to. float32. int16: integers of 16 bits, times one power of two "
            "of the axis, as torchvision does for bytes on a CPU.")
+      .arg("compat", &Op::compat,
+           "A library whose filters and positions these are. opencv: cv2.resize: no antialiasing, the nearest sample "
+           "by the upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4; bytes of "
+           "LANCZOS4 have weights of 11 bits. torchvision: the nearest sample by corners, in float32; outside='cut' "
+           "with antialias, else cubic with a = -0.75. pillow: outside='cut', antialiased.")
       .arg("dtype", &Op::dtype, "Type of the result; default: the input's.");
 }
 
