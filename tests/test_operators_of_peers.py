@@ -44,8 +44,8 @@ def is_here(name):
 @pytest.mark.parametrize("name", OPERATORS)
 def test_an_operator_of_dali_is_here_on_both_devices_or_has_a_reason(name):
     own = present_name(name)
-    if name in aliases.MISSING:
-        assert not is_here(own), f"{name} is here: take it out of MISSING"
+    if name in aliases.REFUSED:
+        assert not is_here(own), f"{name} is here: take it out of REFUSED"
         return
     assert is_here(own), f"fn.{own} is missing: add it, or say in penstock/dali/aliases.py why not"
     if own in SCHEMAS and SCHEMAS[own]["family"] != "source":
@@ -53,7 +53,7 @@ def test_an_operator_of_dali_is_here_on_both_devices_or_has_a_reason(name):
 
 
 def test_what_is_missing_of_dali_is_an_operator_of_it():
-    assert set(aliases.MISSING) <= set(OPERATORS)
+    assert set(aliases.REFUSED) <= set(OPERATORS)
 
 
 @pytest.mark.parametrize("name", sorted({n.removesuffix("_into") for n in CVCUDA} - set(cvcuda_facts.MISSING)))
@@ -75,7 +75,7 @@ def test_what_runs_on_the_host_is_a_row():
     assert set(cvcuda_facts.ON_HOST) <= set(calls.ROWS)
 
 
-@pytest.mark.parametrize("page, named", [("dali.md", aliases.MISSING), ("cvcuda.md", cvcuda_facts.MISSING)])
+@pytest.mark.parametrize("page, named", [("dali.md", aliases.REFUSED), ("cvcuda.md", cvcuda_facts.MISSING)])
 def test_pages_give_the_reasons(page, named):
     text = (PAGES / page).read_text()
     for name, why in named.items():

@@ -117,8 +117,8 @@ def generate(operators):
         lines.append(f"| [{name}](operators/{named.get(name, name)}.md) | {same} | {rest} |")
     elsewhere = {old for old, now in deprecated.items() if now in ours}  # listed at the end
     missing = sorted(n for n in set(theirs) - set(ours) - elsewhere if not n.startswith("_"))
-    lines += ["", "## Operators that are refused", ""]
-    lines += [f"- `{m}`: {aliases['REFUSED'].get(m, 'it is not here yet')}" for m in missing] + [""]
+    lines += ["", "## Operators that are refused", "", "| operator | why |", "|---|---|"]
+    lines += [f"| `{name}` | {aliases['REFUSED'].get(name, 'it is not here yet')} |" for name in missing]
     alone = {o["name"]: o["host_only"] for o in operators if o["host_only"] and o["name"] in theirs}
     lines += ["", "## Operators that run on the CPU alone", "", "| operator | why |", "|---|---|"]
     lines += [f"| [{name}](operators/{name}.md) | {why} |" for name, why in sorted(alone.items())]
