@@ -2,8 +2,9 @@
 """Training on several GPUs: one process per GPU, each reading its own shard of the shuffled order.
 
     python examples/several_gpus.py [FOLDER] [--processes N] [--epochs N] [--batch N]
+    torchrun --nproc-per-node=N examples/several_gpus.py FOLDER
 
-Without a folder a few pictures are drawn. With fewer GPUs than processes, the same program runs on the CPU. At the end
+The first form starts the processes itself; if one of them is killed, it ends the others and names the one. Without a folder a few pictures are drawn. With fewer GPUs than processes, the same program runs on the CPU. At the end
 of every epoch the processes compare their lists: exactly one of them must have read each picture, once.
 """
 
@@ -52,11 +53,12 @@ def draw_pictures(folder, count=45):
 
 
 def train(rank, ranks, files, options, meeting):
-    gpu = torch.cuda.device_count() >= ranks
-    device = torch.device("cuda", rank) if gpu else torch.device("cpu")
+    local = int(os.environ.get("LOCAL_RANK", rank))
+    gpu = torch.cuda.device_count() >= int(os.environ.get("LOCAL_WORLD_SIZE", ranks))
+    device = torch.device("cuda", local) if gpu else torch.device("cpu")
     if gpu:
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if gpu else "gloo", init_method=f"file://{meeting}", rank=rank, world_size=ranks)
+    dist.init_process_group("nccl" if gpu else "gloo", init_method=meeting, rank=rank, world_size=ranks)
     model = torch.nn.Sequential(
         torch.nn.Conv2d(3, 8, 5, 4),
         torch.nn.ReLU(),
@@ -66,7 +68,10 @@ def train(rank, ranks, files, options, meeting):
     ).to(device)
     model = torch.nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-    pipeline = training(files, rank, ranks, gpu, batch_size=options.batch, device_id=rank if gpu else None)
+    # The threads of a pipeline run near its GPU.
+    pipeline = training(
+        files, rank, ranks, gpu, batch_size=options.batch, device_id=device.index if gpu else None, set_affinity=gpu
+    )
     batches = DALIGenericIterator(
         pipeline, ["images", "number"], reader_name="reader", auto_reset=True, last_batch_policy=LastBatchPolicy.PARTIAL
     )
@@ -107,6 +112,9 @@ def main():
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--batch", type=int, default=8)
     options = parser.parse_args()
+    if "TORCHELASTIC_RUN_ID" in os.environ:  # torchrun has started this process
+        files = sorted(str(path) for path in (options.folder or parser.error("name a folder")).rglob("*.jpg"))
+        return train(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), files, options, "env://")
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.folder
         if not folder:
@@ -114,7 +122,8 @@ def main():
             folder.mkdir()
             draw_pictures(folder)
         files = sorted(str(path) for path in folder.rglob("*.jpg"))
-        torch.multiprocessing.spawn(train, (options.processes, files, options, f"{scratch}/meeting"), options.processes)
+        meeting = f"file://{scratch}/meeting"
+        torch.multiprocessing.spawn(train, (options.processes, files, options, meeting), options.processes)
 
 
 if __name__ == "__main__":

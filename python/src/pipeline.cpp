@@ -251,7 +251,7 @@ nb::dict dict_of(const PipelineOptions& o) {
   nb::dict d;
   d["batch_size"] = o.batch_size, d["num_threads"] = o.threads, d["prefetch_queue_depth"] = o.prefetch;
   d["memory_limit"] = o.memory_limit, d["error_budget"] = o.error_budget, d["uneven"] = o.uneven;
-  d["entropy_index"] = o.entropy_index;
+  d["entropy_index"] = o.entropy_index, d["set_affinity"] = o.set_affinity;
   d["max_pixels"] = o.max_pixels, d["max_frames"] = o.max_frames, d["max_samples"] = o.max_samples;
   d["device_id"] = o.device == kDefaultGpu ? nb::object(nb::none()) : nb::object(nb::int_(o.device));
   d["on_error"] = o.on_error == OnError::raise ? "raise" : o.on_error == OnError::skip ? "skip" : "replace";
@@ -488,7 +488,7 @@ void bind_facts(nb::class_<P>& c) {
 void make_pipeline(P* self, const Graph& g, int batch_size, int threads, int prefetch, size_t memory_limit,
                    const std::string& mode, const std::string& on_error, int64_t error_budget, bool uneven,
                    const std::string& late, const std::string& entropy_index, int device, bool one_stream,
-                   int64_t max_pixels, int64_t max_frames, int64_t max_samples) {
+                   bool set_affinity, int64_t max_pixels, int64_t max_frames, int64_t max_samples) {
   PipelineOptions o;
   o.batch_size = batch_size, o.threads = threads, o.prefetch = prefetch, o.memory_limit = memory_limit;
   o.epoch_mode = epoch_mode(mode);
@@ -498,6 +498,7 @@ void make_pipeline(P* self, const Graph& g, int batch_size, int threads, int pre
   o.entropy_index = entropy_index;
   o.device = device;
   o.one_stream = one_stream;
+  o.set_affinity = set_affinity;
   o.max_pixels = max_pixels, o.max_frames = max_frames, o.max_samples = max_samples;
   std::unique_ptr<Pipeline> pipeline;
   {

@@ -25,7 +25,8 @@ class DeviceRuntime {
   virtual ~DeviceRuntime() = default;
   virtual int device_count() const = 0;
   virtual std::string device_name(int device) const = 0;
-  virtual size_t memory_bytes(int /*device*/) const { return 0; }  // total memory; 0: not known
+  virtual std::string pci_bus_id(int /*device*/) const { return {}; }  // as "0000:3b:00.0"; empty: not known
+  virtual size_t memory_bytes(int /*device*/) const { return 0; }      // total memory; 0: not known
 
   // A stream for exclusive use until it is given back. Streams live as long as the process: memory is freed on them.
   virtual StreamHandle take_stream(int device) = 0;

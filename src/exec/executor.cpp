@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/near_cores.h"
 #include "base/settings.h"
 #include "base/thread_pool.h"
 #include "exec/seek.h"
@@ -70,6 +71,8 @@ void Executor::open_gpu() {
   const int streams = options.one_stream ? 1 : context_.depth + 1;
   gpu_ = std::make_unique<GpuWork>(std::max(0, options.device), streams, options.memory_limit);
   context_.gpu = gpu_.get();
+  if (options.set_affinity)
+    iterations.scheduler.keep_threads_on(cores_near(gpu_->runtime().pci_bus_id(gpu_->device())));
   runner_.admission.open_gpu(!engines.empty(), [this] { iterations.scheduler.made_room(); });
 }
 

@@ -272,7 +272,9 @@ static nlohmann::json saved_options(const PipelineOptions& o) {
                    {"device", o.device},
                    {"one_stream", o.one_stream}};
   for (const auto& [name, limit] : size_limits(o)) j[name] = limit;
-  if (o.late != Late::wait) j["late"] = static_cast<int>(o.late);  // former versions refuse it
+  // Former versions refuse these.
+  if (o.late != Late::wait) j["late"] = static_cast<int>(o.late);
+  if (o.set_affinity) j["set_affinity"] = true;
   return j;
 }
 
@@ -285,8 +287,8 @@ std::string Pipeline::to_json() const {
 // A key that this version does not know might change what the pipeline does.
 static void refuse_unknown(const nlohmann::json& saved) {
   const nlohmann::json all = saved_options({});
-  std::vector<std::string> known{"graph", "declared",
-                                 "late"};  // "declared" is for Python: the required types of the outputs
+  std::vector<std::string> known{"graph", "declared", "late",
+                                 "set_affinity"};  // "declared" is for Python: the required types of the outputs
   for (const auto& [name, value] : all.items()) known.push_back(name);
   for (const auto& [name, value] : saved.items())
     if (std::find(known.begin(), known.end(), name) == known.end())
@@ -322,6 +324,7 @@ std::unique_ptr<Pipeline> Pipeline::from_json(const std::string& text,
     o.entropy_index = loaded_index(j.value("entropy_index", std::string()));
     o.device = number("device", kDefaultGpu, kNoGpu, INT32_MAX);
     o.one_stream = j.value("one_stream", false);
+    o.set_affinity = j.value("set_affinity", false);
     o.late = static_cast<Late>(number("late", 0, 0, 1));
     o.max_pixels = number("max_pixels", int64_t{0}, int64_t{0}, INT64_MAX);
     o.max_frames = number("max_frames", int64_t{0}, int64_t{0}, INT64_MAX);

@@ -56,6 +56,7 @@ struct PipelineOptions {
   // states, slowly. PENSTOCK_EXEC=stepping sets it, and stepping-fused keeps operators in stages.
   bool stepping = false;
   bool one_stream = false;                 // one stream on the GPU for all iterations
+  bool set_affinity = false;               // threads run on the cores near the GPU, and their memory is there
   std::shared_ptr<MemoryResource> memory;  // default: its own pool
 };
 

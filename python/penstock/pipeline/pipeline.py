@@ -81,7 +81,10 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         py_start_method: "fork" or "spawn": how these processes start.
         py_callback_pickler: Pickles what goes to these processes: an object with dumps() and loads(), or a tuple of
             both.
-        exec_pipelined, exec_async, bytes_per_sample, set_affinity, max_streams: Accepted without effect.
+        set_affinity: True keeps the threads of a pipeline that uses a GPU on the cores of the GPU's NUMA node, of those
+            that the process may use, so that their memory is there too. Without effect where the system does not say
+            which cores these are.
+        exec_pipelined, exec_async, bytes_per_sample, max_streams: Accepted without effect.
         default_cuda_stream_priority, enable_memory_stats: Accepted without effect.
         exec_dynamic, experimental_exec_dynamic: Accepted without effect.
 

@@ -39,6 +39,7 @@ def executor_of(graph, threads, depth, epoch_mode, options):
         options["entropy_index"],
         _current_gpu() if device is None else int(device),
         getattr(options["stream_policy"], "name", "") == "SINGLE",
+        bool(options["set_affinity"]),
         *(int(options[name] or 0) for name in limits.NAMES),
     )
 

@@ -139,6 +139,11 @@ class CudaDriver final : public Driver {
     OnDevice scope(gpus_->at(device));
     f();
   }
+  std::string pci_bus_id(int device) const override {
+    gpus_->at(device);
+    char name[32] = {};
+    return cudaDeviceGetPCIBusId(name, sizeof name, device) == cudaSuccess ? name : "";
+  }
   size_t memory_bytes(int device) const override {
     OnDevice scope(gpus_->at(device));
     size_t idle = 0, total = 0;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <span>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "base/cache_folder.h"
@@ -176,12 +178,35 @@ void KernelCache::make_room(const std::string& keeping) const {
   }
 }
 
+KernelCache::Turn::Turn(const KernelCache& cache, const std::string& key) noexcept {
+  constexpr uint64_t kTurns = 256;                     // as many files at most
+  constexpr auto kPatience = std::chrono::minutes(2);  // then who has the turn has stopped
+  try {
+    if (cache.folder_.empty() || !make_private_folder(cache.folder_).empty()) return;
+    const std::string path = fmt::format("{}/turn{:02x}.lock", cache.folder_, hash_of(key) % kTurns);
+    file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+      if ((errno != EWOULDBLOCK && errno != EINTR) || std::chrono::steady_clock::now() >= end) return;
+      waited_ = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  } catch (...) {
+  }
+}
+KernelCache::Turn::~Turn() {
+  if (file_ >= 0) ::close(file_);
+}
+
 KernelImage kernel_image(const Nvrtc& nvrtc, const KernelCache& cache, const std::string& text,
                          const std::string& entry, const std::vector<std::string>& options, bool anew) {
   std::string key = std::string("Penstock ") + penstock_version() + "\nNVRTC " + nvrtc.version() + "\n";
   for (const std::string& o : options) key += o + " ";
   key += "\n" + entry + "\n" + text;
   if (!anew)
+    if (auto kept = cache.find(key)) return {std::move(*kept), Nvrtc::makes_ptx(options)};
+  const KernelCache::Turn turn(cache, key);
+  if (!anew && turn.waited())
     if (auto kept = cache.find(key)) return {std::move(*kept), Nvrtc::makes_ptx(options)};
   KernelImage image = compile_apart(nvrtc, text, entry, options);
   cache.keep(key, image.bytes);

@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-// One file per kernel. Processes share the folder without locks: files are written under another name and renamed. If
+// One file per kernel. Processes share the folder: files are written under another name and renamed. If
 // anything is wrong with the folder or a file, kernels are compiled again: no call here fails. Thread-safe.
 class KernelCache {
  public:
@@ -25,6 +25,21 @@ class KernelCache {
   // Makes room by deleting the least recently used images.
   void keep(const std::string& key, const std::string& image) const noexcept;
   std::string file_of(const std::string& key) const;
+  // When several processes need a kernel at once, as in a training on several GPUs, one compiles it and the others
+  // find it. Until the end of the scope, or of the process. Without a folder, or where files cannot be locked, all have
+  // their turn at once.
+  class Turn {
+   public:
+    Turn(const KernelCache& cache, const std::string& key) noexcept;
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    bool waited() const { return waited_; }  // for another one
+
+   private:
+    int file_ = -1;
+    bool waited_ = false;
+  };
 
  private:
   void make_room(const std::string& keeping) const;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -150,6 +151,25 @@ TEST(KernelCache, MakesRoomByTheLongestUnused) {
   cache.keep("large", image(200000, 1));
   EXPECT_FALSE(cache.find("large"));
   EXPECT_TRUE(cache.find("9"));
+}
+
+TEST(KernelCache, OneCompilesWhatManyNeed) {
+  const TestFolder folder;
+  const KernelCache cache(folder.path("kernels"));
+  std::atomic<int> compiled{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 6; ++t)
+    threads.emplace_back([&] {
+      if (cache.find("key")) return;
+      const KernelCache::Turn turn(cache, "key");
+      if (turn.waited() && cache.find("key")) return;
+      ++compiled;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      cache.keep("key", image(100, 1));
+    });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(compiled, 1);
+  EXPECT_FALSE(KernelCache::Turn(KernelCache(""), "key").waited());
 }
 
 TEST(KernelCache, ManyWritersOfOneKernel) {
