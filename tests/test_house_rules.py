@@ -132,7 +132,7 @@ def test_rooms_stand_on_floors():
     assert rooms.needed({("a", "b"), ("b", "c"), ("a", "c")}) == {("a", "b"), ("b", "c")}
     built = re.search(r"set\(PENSTOCK_ROOMS ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text()).group(1)
     headers_alone = {room for room in rooms.BELOW if not any((ROOT / "src" / room).rglob("*.cpp"))}
-    assert {*built.split(), "cuda"} | headers_alone == set(rooms.BELOW)  # cuda is a library of its own
+    assert {*built.split(), "cuda", "triton"} | headers_alone == set(rooms.BELOW)  # these are libraries of their own
     with pytest.raises(SystemExit, match="rooms in a circle: .*exec"):
         rooms.floors(pairs | {("base", "exec")})
 
