@@ -313,3 +313,9 @@ def test_the_map_names_the_rooms_of_the_package():
     page = (ROOT / "docs/explanation/architecture.md").read_text()
     folders = {path.parent.relative_to(python_imports.FOLDER).parts[0] for path in python_imports.FOLDER.glob("*/*.py")}
     assert {f for f in folders if f"`{f}/`" not in page} == set()
+
+
+def test_no_folder_of_ours_hides_a_package():
+    """Folders of programs are on the path of modules: one called `triton` was what torch then imported."""
+    ours = {path.stem for top in ("tests", "examples", "benchmarks") for path in (ROOT / top).iterdir()}
+    assert not ours & {"triton", "torch", "torchvision", "torchaudio", "tensorflow", "jax", "paddle", "mxnet", "numba"}
