@@ -132,7 +132,7 @@ def test_rooms_stand_on_floors():
     assert rooms.needed({("a", "b"), ("b", "c"), ("a", "c")}) == {("a", "b"), ("b", "c")}
     built = re.search(r"set\(PENSTOCK_ROOMS ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text()).group(1)
     headers_alone = {room for room in rooms.BELOW if not any((ROOT / "src" / room).rglob("*.cpp"))}
-    libraries = {"cuda", "tensorflow"}  # of their own
+    libraries = {"cuda", "tensorflow", "triton"}  # of their own
     assert {*built.split()} | libraries | headers_alone == set(rooms.BELOW)
     with pytest.raises(SystemExit, match="rooms in a circle: .*exec"):
         rooms.floors(pairs | {("base", "exec")})
@@ -314,3 +314,9 @@ def test_the_map_names_the_rooms_of_the_package():
     page = (ROOT / "docs/explanation/architecture.md").read_text()
     folders = {path.parent.relative_to(python_imports.FOLDER).parts[0] for path in python_imports.FOLDER.glob("*/*.py")}
     assert {f for f in folders if f"`{f}/`" not in page} == set()
+
+
+def test_no_folder_of_ours_hides_a_package():
+    """Folders of programs are on the path of modules: one called `triton` was what torch then imported."""
+    ours = {path.stem for top in ("tests", "examples", "benchmarks") for path in (ROOT / top).iterdir()}
+    assert not ours & {"triton", "torch", "torchvision", "torchaudio", "tensorflow", "jax", "paddle", "mxnet", "numba"}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pipeline in a Triton server beside the same pipeline in this process.
 
-    python benchmarks/triton.py [--rounds N] [--photos FOLDER]
+    python benchmarks/serve_with_triton.py [--rounds N] [--photos FOLDER]
 
 Requests of 64 JPEG files come and go through system shared memory, so that no network counts. Rounds alternate; a row has the
 least wall time and the least processor time of a batch: this process' for run(), the server's for requests. The last rows are the
@@ -21,7 +21,7 @@ from penstock import fn, pipeline_def, types
 from penstock.plugin.triton import install
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests" / "triton"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "tests" / "triton_backend"), str(ROOT / "tests")]
 from triton_server import Server, bytes_elements, save_model  # noqa: E402
 
 BATCH, THREADS = 64, 2

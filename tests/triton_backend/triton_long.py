@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Long counts, for `make test-long`: damaged files, many clients, models that come and go. PENSTOCK_TEST_COUNT scales none of it.
 
-python -m pytest tests/triton/triton_long.py -s    prints what was measured
+python -m pytest tests/triton_backend/triton_long.py -s    prints what was measured
 """
 
 import json

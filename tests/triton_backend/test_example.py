@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The repository of models in examples/triton, and the program that asks them; the page of Triton."""
+"""The repository of models in examples/serve_with_triton, and the program that asks them; the page of Triton."""
 
 import re
 import runpy
@@ -10,7 +10,7 @@ import numpy as np
 from served_pipelines import of_pipeline, photograph, photographs
 from triton_server import ROOT, Server, save_model, use_installed
 
-EXAMPLE = ROOT / "examples" / "triton"
+EXAMPLE = ROOT / "examples" / "serve_with_triton"
 
 
 def test_the_client_and_its_models(backends, tmp_path):

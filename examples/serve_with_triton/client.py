@@ -2,8 +2,8 @@
 """Asks the models of this folder, in the words of Triton's HTTP protocol: no package beside NumPy.
 
     penstock triton --install backends
-    tritonserver --model-repository=examples/triton/models --backend-directory=backends
-    python examples/triton/client.py [PICTURE ...] [--url http://localhost:8000]
+    tritonserver --model-repository=examples/serve_with_triton/models --backend-directory=backends
+    python examples/serve_with_triton/client.py [PICTURE ...] [--url http://localhost:8000]
 
 Without pictures two small ones are drawn. The last file of the second request is damaged on purpose: its request fails with a
 message that names it, and the requests beside it do not.
