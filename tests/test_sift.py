@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """sift finds OpenCV's keypoints, with OpenCV's descriptors."""
 
+import pathlib
+import re
+
 import cv2
 import numpy as np
 import pytest
@@ -112,6 +115,7 @@ def test_a_batch_is_its_images_in_any_layout():
     [
         (lambda x: fn.sift(np.stack([x] * 3, 2)), ValueError, "image of one channel, got the shape"),
         (lambda x: fn.sift(x.astype(np.float32)), TypeError, "expected uint8, got float32"),
+        (lambda x: fn.sift(np.zeros((8200, 8200), np.uint8)), ValueError, "with expand=False it needs a quarter"),
         (lambda x: fn.sift(x, octave_layers=0), ValueError, "octave_layers"),
         (lambda x: fn.sift(x, sigma=0.0), ValueError, "sigma"),
         (lambda x: fn.sift(x, edge_threshold=-1.0), ValueError, "edge_threshold"),
@@ -137,3 +141,9 @@ def test_a_pipeline_of_two_images_finds_the_shift():
     p, q, pairs = (out[0].numpy() for out in pipe(picture(100, 110, 1)).run())
     shift = np.median(p[pairs[:, 0], :2] - q[pairs[:, 1], :2], axis=0)
     assert np.abs(shift - [11, 6]).max() < 0.1
+
+
+def test_the_page_of_two_images():
+    page = pathlib.Path(__file__).parents[1] / "docs" / "how_to" / "align_images.md"
+    for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE):
+        exec(compile(block, str(page), "exec"), {})

@@ -57,6 +57,9 @@ struct Sift : FindOperator {
   std::vector<Shape> unknown_shapes() const override { return {{-1, 7}, {-1, kSiftNumbers}}; }
   std::vector<FoundArray> find(const View& image, int) const override {
     const auto [height, width] = plane_extents(image);
+    if (height * width * (expand ? 4 : 1) > kMostPixels)
+      bad_argument("an image of the shape {} is too large{}", image.shape.text(),
+                   expand ? ": with expand=False it needs a quarter of the memory" : "");
     const SiftRule rule{max_features,
                         octave_layers,
                         static_cast<double>(contrast_threshold),
@@ -78,6 +81,9 @@ struct Sift : FindOperator {
     const auto count = static_cast<int64_t>(points.size());
     return {found_array(rows, {count, 7}), found_array(descriptors, {count, kSiftNumbers})};
   }
+
+ private:
+  static constexpr int64_t kMostPixels = 1 << 28;  // of the first octave, whose planes are about 16 GB
 };
 PENSTOCK_OPERATOR(Sift);
 
