@@ -65,3 +65,45 @@ def test_docstrings(name, item):
     import tensorflow as tf
 
     run_example(name, inspect.getdoc(item), tf=tf)
+
+
+def run_twice(program, arguments, monkeypatch, capsys):
+    """An example, and once more from its own checkpoint."""
+    monkeypatch.setattr(sys, "argv", [program.__name__, *map(str, arguments)])
+    program.main()
+    assert "goes on" not in capsys.readouterr().out
+    program.main()
+    return capsys.readouterr().out
+
+
+def test_the_example_of_keras_goes_on_from_its_checkpoint(monkeypatch, capsys, tmp_path):
+    import resnet50_tensorflow as example
+    import tensorflow as tf
+
+    def small(classes, size):
+        layers = [tf.keras.layers.Input((size, size, 3)), tf.keras.layers.Flatten(), tf.keras.layers.Dense(classes)]
+        model = tf.keras.Sequential([*layers, tf.keras.layers.Softmax()])
+        model.compile("adam", "sparse_categorical_crossentropy")
+        return model
+
+    monkeypatch.setattr(example, "make_model", small)
+    write_folder(tmp_path / "photos", 20)
+    arguments = [tmp_path / "photos", "--steps", 2, "--batch", 4, "--size", 16, "--checkpoint", tmp_path / "c"]
+    assert f"goes on from {tmp_path}/c/ckpt-1" in run_twice(example, arguments, monkeypatch, capsys)
+
+
+def test_the_example_of_flax_goes_on_from_its_checkpoint(monkeypatch, capsys, tmp_path):
+    import flax.linen as nn
+    import resnet50_jax as example
+
+    class Small(nn.Module):
+        classes: int
+
+        @nn.compact
+        def __call__(self, x):
+            return nn.Dense(self.classes)(nn.BatchNorm(use_running_average=False)(x).mean((1, 2)))
+
+    monkeypatch.setattr(example, "ResNet50", Small)
+    write_folder(tmp_path / "photos", 20)
+    arguments = [tmp_path / "photos", "--steps", 2, "--batch", 4, "--size", 16, "--checkpoint", tmp_path / "c"]
+    assert "goes on after step 2" in run_twice(example, arguments, monkeypatch, capsys)
