@@ -58,7 +58,7 @@ void StageGrowth::take(const Planning& p, const Node& n, const StageTraits& t) {
   if (const auto r = p.readers.find({n.id, n.outputs - 1}); gives_size(n) && r != p.readers.end())
     size_reader_ = std::min(size_reader_, *std::min_element(r->second.begin(), r->second.end()));
   inputs_ += n.inputs.size() - 1;
-  decodes_ |= t.decodes && !p.runs_on_gpu(n.id);  // on a GPU the stage begins after the decoder
+  decodes_ |= t.decodes && !p.runs_on_gpu(n.id);           // on a GPU the stage begins after the decoder
   const bool frames = info_of(n).family == Family::whole;  // whose pixels the stage reads
   reads_frames_ |= frames;
   filter_ |= t.filters;
