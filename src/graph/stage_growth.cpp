@@ -27,6 +27,8 @@ bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& 
   if (n.inputs.size() > 1 && (window_ || filter_ || warp_ || decodes_ || reads_frames_)) return false;
   // Coefficients, and numbers that depend on the position in the picture, stay with the leading picture.
   if (along > 0 && (channels_matter_ || positional_)) return false;
+  // The kernels of warps and of convolutions that read bytes in memory are faster than those that read frames.
+  if (reads_frames_ && p.runs_on_gpu(n.id) && (t.warps || t.convolves)) return false;
   if (size_reader_ <= n.id) return false;  // the stage must be done before n
   if (t.maps) {
     if (inputs_ > 1 || positional_ || (decodes_ && !pushed)) return false;
