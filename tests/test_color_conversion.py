@@ -238,6 +238,20 @@ def test_nv16_has_chroma_for_each_row():
         np.testing.assert_array_equal(convert(frame, "NV16", "RGB"), convert(yuyv, "YUYV", "RGB"))
 
 
+@pytest.mark.parametrize("space", ["HSV", "HSV_FULL"])
+@pytest.mark.parametrize("colors", ["RGB", "BGR"])
+def test_bytes_side_by_side_have_the_hue_of_planes(colors, space):
+    """All pairs of a largest channel and a range, in all orders; rows that do not fill a register."""
+    values = np.arange(256, dtype=np.uint8)
+    third = np.uint8([0, 1, 2, 60, 127, 128, 200, 254, 255])
+    x = np.stack(np.meshgrid(values, values, third, indexing="ij"), axis=-1).reshape(-1, 3)
+    x = np.concatenate([np.roll(x, k, axis=1) for k in range(3)])
+    x = x[: len(x) // 1531 * 1531].reshape(-1, 1531, 3)
+    together = convert(tensor(x, layout="HWC"), colors, space).numpy()
+    apart = convert(tensor(np.ascontiguousarray(x.transpose(2, 0, 1)), layout="CHW"), colors, space).numpy()
+    np.testing.assert_array_equal(together, apart.transpose(1, 2, 0))
+
+
 @pytest.mark.parametrize("frame", ["NV12", "NV21", "I420", "YV12", "NV16", "NV24"])
 def test_planes_may_be_inputs(frame):
     random = np.random.default_rng(8)

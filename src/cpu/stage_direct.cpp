@@ -4,6 +4,7 @@
 
 #include "batch/copy_boxes.h"
 #include "cpu/row_nest.h"
+#include "operator/byte_pixels.h"
 
 namespace penstock {
 namespace {
@@ -65,8 +66,8 @@ bool moves_channels(const SampleRun& run, int& first, int& step) {
   return from[2] - from[1] == step;
 }
 
-// Whether the stage is a matrix from pixels of three bytes to such pixels, which it then writes to m.
-bool turns_colors(const SampleRun& run, const Nest& nest, float* m) {
+// Whether the stage is one pixel function from pixels of three bytes to such pixels, side by side.
+bool has_byte_pixels(const SampleRun& run, const Nest& nest) {
   const auto& st = run.stage;
   const auto of_bytes = [](DType type, int planes) { return type == DType::uint8 && planes == 3; };
   if (st.program.nodes.size() != 1 || st.program.inputs.size() != 1 || st.code.size() != 2 || !nest.has_plane() ||
@@ -75,8 +76,12 @@ bool turns_colors(const SampleRun& run, const Nest& nest, float* m) {
       nest.plane().out_stride != 1)
     return false;
   const Instruction& last = st.code[1];
-  return last.kind == Instruction::tile && last.lane == Lane::f32 && !st.traits[0].per_channel &&
-         st.program.nodes[0].op->color_matrix(run.scratch.coef.data() + run.scratch.coef_offset[0], m);
+  return last.kind == Instruction::tile && last.lane == Lane::f32 && !st.traits[0].per_channel;
+}
+
+// Whether that is a matrix, which it then writes to m.
+bool turns_colors(const SampleRun& run, float* m) {
+  return run.stage.program.nodes[0].op->color_matrix(run.scratch.coef.data() + run.scratch.coef_offset[0], m);
 }
 
 // Whether all operands and the result have their elements side by side.
@@ -164,7 +169,17 @@ void run_direct(SampleRun& run) {
     return in_bands([&](const Nest& part, SampleRun&, int64_t) { copy_nest(part, run, first, step); });
 
   float matrix[12];
-  if (st.needs_channels && turns_colors(run, nest, matrix))
+  const bool of_bytes = st.needs_channels && has_byte_pixels(run, nest);
+  const BytePixels byte_loop = of_bytes ? byte_pixels(*st.program.nodes[0].op) : nullptr;
+  if (byte_loop && byte_loop(*st.program.nodes[0].op, st.target, nullptr, nullptr, 0))
+    return in_bands([&](const Nest& part, SampleRun&, int64_t) {
+      for_each_row(part, in_bytes, out_bytes, [&](const char* const* in, char* out) {
+        byte_loop(*st.program.nodes[0].op, st.target, reinterpret_cast<const uint8_t*>(in[0]),
+                  reinterpret_cast<uint8_t*>(out), part.row.extent);
+      });
+    });
+
+  if (of_bytes && turns_colors(run, matrix))
     return in_bands([&](const Nest& part, SampleRun& band, int64_t) {
       for_each_row(part, in_bytes, out_bytes, [&](const char* const* in, char* out) {
         band.convert.turn_colors(reinterpret_cast<const uint8_t*>(in[0]), reinterpret_cast<uint8_t*>(out),

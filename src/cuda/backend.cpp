@@ -2,6 +2,7 @@
 // The entry point of the library that is loaded at run time.
 #include "base/error_of.h"
 #include "cuda/decode/batch_decoder.h"
+#include "cuda/frame_stage.h"
 #include "cuda/runtime/driver.h"
 #include "cuda/runtime/nvrtc.h"
 #include "cuda/stages/stage.h"
@@ -27,7 +28,8 @@ class CudaBackend final : public GpuBackend, public GpuVideo {
   }
   DeviceRuntime& runtime() override { return *driver_; }
   std::unique_ptr<BatchStageRunner> make_stage(const StageProgram& program) override {
-    return is_whole(program) ? make_whole_stage(program, *driver_) : make_gpu_stage(program, *driver_);
+    if (is_whole(program)) return make_whole_stage(program, *driver_);
+    return begins_with_frames(program) ? make_frame_stage(program, *driver_) : make_gpu_stage(program, *driver_);
   }
   bool runs_whole(const std::string& op) const override { return has_whole_form(op); }
   std::unique_ptr<BatchDecoder> make_decoder(int device, DecodeEngine engine, std::string& why) override {

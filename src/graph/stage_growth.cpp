@@ -27,6 +27,8 @@ bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& 
   if (n.inputs.size() > 1 && (window_ || filter_ || warp_ || decodes_ || reads_frames_)) return false;
   // Coefficients, and numbers that depend on the position in the picture, stay with the leading picture.
   if (along > 0 && (channels_matter_ || positional_)) return false;
+  // The kernels of warps and of convolutions that read bytes in memory are faster than those that read frames.
+  if (reads_frames_ && p.runs_on_gpu(n.id) && (t.warps || t.convolves)) return false;
   if (size_reader_ <= n.id) return false;  // the stage must be done before n
   if (t.maps) {
     if (inputs_ > 1 || positional_ || (decodes_ && !pushed)) return false;
@@ -58,7 +60,7 @@ void StageGrowth::take(const Planning& p, const Node& n, const StageTraits& t) {
   if (const auto r = p.readers.find({n.id, n.outputs - 1}); gives_size(n) && r != p.readers.end())
     size_reader_ = std::min(size_reader_, *std::min_element(r->second.begin(), r->second.end()));
   inputs_ += n.inputs.size() - 1;
-  decodes_ |= t.decodes && !p.runs_on_gpu(n.id);  // on a GPU the stage begins after the decoder
+  decodes_ |= t.decodes && !p.runs_on_gpu(n.id);           // on a GPU the stage begins after the decoder
   const bool frames = info_of(n).family == Family::whole;  // whose pixels the stage reads
   reads_frames_ |= frames;
   filter_ |= t.filters;

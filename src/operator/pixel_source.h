@@ -37,7 +37,7 @@ class PixelSource {
   ~PixelSource() = default;
 };
 
-// Of a whole operator that is registered with one, unless its arguments say that it has none; else null.
+// What a whole operator is registered with; null where there is none, or for other arguments.
 const PixelSource* pixel_source(const BoundOp& op);
 using PixelSourceOf = const PixelSource* (*)(const BoundOp& op);
 bool add_pixel_source(const char* op, PixelSourceOf of);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
 
+#include "families/frame/hue.h"
+#include "operator/byte_pixels.h"
 #include "ops/shared/color_formats.h"
 #include "ops/shared/color_matrix.h"
 
@@ -12,17 +14,16 @@ static double turn_of(ColorFormat f, bool bytes, bool back) {
   const bool full = f == ColorFormat::hsv_full || f == ColorFormat::hls_full;
   return !full ? 180 : f == ColorFormat::hsv_full && !back ? 256 : 255;
 }
-static void check_hue_type(DType t) {
-  if (t == DType::uint16) bad_type("HSV and HLS need uint8 or float32, got uint16");
-}
+template <class Op> struct HueForm : ColorForm<Op> {
+  void check(std::span<const ValueType> in) override {
+    ColorForm<Op>::check(in);
+    if (in[0].dtype == DType::uint16) bad_type("HSV and HLS need uint8 or float32, got uint16");
+  }
+};
 
 // RGB to HSV. Bytes as OpenCV: quotients in parts of 4096, as in its tables; products with them stay below 2^24.
-struct ToHsv : ColorForm<ToHsv> {
+struct ToHsv : HueForm<ToHsv> {
   static Schema<ToHsv> schema() { return form("color_space_conversion@to_hsv"); }
-  void check(std::span<const ValueType> in) override {
-    ColorForm::check(in);
-    check_hue_type(type_);
-  }
   PENSTOCK_PIXEL(
       template <class V> struct Coef { V bytes, turn, hue, saturation, unit, half, sixth, blue_first; };
       // 1 / x for normal x above 0, to 2e-7 of itself: a division takes longer than all else.
@@ -63,13 +64,15 @@ struct ToHsv : ColorForm<ToHsv> {
 };
 PENSTOCK_OPERATOR(ToHsv);
 
+static bool hue_of_bytes(const BoundOp& op, Target target, const uint8_t* in, uint8_t* out, int64_t n) {
+  const auto c = static_cast<const CoefAdaptor<ToHsv>&>(op).op.coef<float>(0);
+  return frame::hue_pixels(target, {c.hue, c.saturation, c.turn, c.blue_first}, in, out, n);
+}
+[[maybe_unused]] static const bool has_byte_loop = add_byte_pixels("color_space_conversion@to_hsv", &hue_of_bytes);
+
 // RGB to HLS.
-struct ToHls : ColorForm<ToHls> {
+struct ToHls : HueForm<ToHls> {
   static Schema<ToHls> schema() { return form("color_space_conversion@to_hls"); }
-  void check(std::span<const ValueType> in) override {
-    ColorForm::check(in);
-    check_hue_type(type_);
-  }
   PENSTOCK_PIXEL(
       template <class V> struct Coef { V unit, turn, full, blue_first; };
       template <class V> PENSTOCK_INLINE static Rgb<V> pixel(Rgb<V> p, const Coef<V>& c) {
@@ -99,12 +102,8 @@ struct ToHls : ColorForm<ToHls> {
 PENSTOCK_OPERATOR(ToHls);
 
 // HSV and HLS to RGB. OpenCV cuts the fractions of bytes from HSV with a hue of 180, and rounds those of the others.
-struct OfHue : ColorForm<OfHue> {
+struct OfHue : HueForm<OfHue> {
   static Schema<OfHue> schema() { return form("color_space_conversion@of_hue"); }
-  void check(std::span<const ValueType> in) override {
-    ColorForm::check(in);
-    check_hue_type(type_);
-  }
   PENSTOCK_PIXEL(
       template <class V> struct Coef { V sixths, unit, full, hls, cuts, blue_first; };
       template <class V> PENSTOCK_INLINE static V channel(V part, V value, V saturation, V low, V high,

@@ -118,7 +118,7 @@ void StageGeometry::add(const SampleContext& context, std::span<const View> in, 
   add_loops(context, in, shape, dense_strides(shape), placement ? &*placement : nullptr, to.add());
 }
 
-// Of a frame. Where it begins has an address; where its pixels are has places.
+// A frame begins at an address; its pixels are at places.
 void StageGeometry::add_pixels(const SampleContext& context, const View& in, const Shape& shape,
                                GeometrySink& to) const {
   FrameAddress address;

@@ -36,7 +36,7 @@ struct DimFilter {
   void table(int64_t count, TapTable& t) const { make_taps(filter, in, begin, step, count, t); }
 };
 
-// Of a sample that is a frame: what the places of its pixels mean (stage/frame_pixels.h).
+// What the places of a frame's pixels mean (stage/frame_pixels.h).
 struct FrameAddress {
   FramePlanes planes{};
   int row_shift = 0, frame_shift = 0;

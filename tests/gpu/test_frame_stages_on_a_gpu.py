@@ -17,9 +17,12 @@ sys.path.append(str(Path(__file__).parents[1]))
 from frame_chains import CHAINS, FRAMES, TARGETS, frames_of, is_source, one_by_one, outputs, program  # noqa: E402
 
 
+APART = ["blurred", "warped", "turned"]  # kernels that read bytes in memory are faster
+
+
 def assert_same(data, frame, target, chain, **arguments):
     pipe = program(data, frame, target, chain, device="gpu", **arguments)
-    assert is_source(pipe), pipe.plan()
+    assert is_source(pipe) == (chain not in APART), pipe.plan()
     got = outputs(pipe, "gpu")
     for i, (a, b) in enumerate(zip(got, one_by_one(data, frame, target, chain, **arguments))):
         np.testing.assert_array_equal(a, b, err_msg=f"sample {i}")

@@ -37,10 +37,14 @@ template <class Format, class Index> struct FrameReader {
     const Index place = at + n;
     return static_cast<uint8_t>(channel(pixel_at(place), static_cast<int>(place & 3)));
   }
-  // All channels of a pixel, of which `n` is the first, as numbers.
+  // All channels of a pixel, of which `n` is the first, as numbers or as bytes.
   template <int planes> PENSTOCK_HD inline void pixel(Index n, float (&to)[planes]) const {
     const Pixel p = pixel_at(at + n);
     for (int c = 0; c < planes; ++c) to[c] = number_of<uint8_t, float>(static_cast<uint8_t>(channel(p, c)));
+  }
+  template <int planes> PENSTOCK_HD inline void pixel(Index n, uint8_t (&to)[planes]) const {
+    const Pixel p = pixel_at(at + n);
+    for (int c = 0; c < planes; ++c) to[c] = static_cast<uint8_t>(channel(p, c));
   }
 
  private:

@@ -83,9 +83,13 @@ template <class Stage> __device__ inline void positions(const char* table) {
       const auto from = value_of<k.value>(b.in) + loops.offset(x, loops.in[k.value]);
       auto& own = value_of<k.value>(g).v;
       if constexpr (kReadsFrames<Stage>) {
+        const bool pixels = planes == Stage::Frame::kChannels && (planes == 1 || plane == 1);
         PENSTOCK_UNROLL
-        for (int j = 0; j < q; ++j)
-          for (int p = 0; p < planes; ++p) own[j][p] = reads(j) ? from[j * step + p * plane] : In(0);
+        for (int j = 0; j < q; ++j) {
+          if (pixels && reads(j)) from.pixel(j * step, own[j]);
+          else
+            for (int p = 0; p < planes; ++p) own[j][p] = reads(j) ? from[j * step + p * plane] : In(0);
+        }
       } else if (full && (planes == 1 || plane == 1) && (step == planes || step == -planes)) {
         load_group(from, step > 0, own);
       } else {

@@ -166,7 +166,7 @@ template <class Stage> struct FilteredRows {
       sum = fma(taps.weight_y[k * t.ny + j], byte_number(q[(k - from) * t.step_y], 0), sum);
     rows[(j - j0) * pitch + c] = sum;
   }
-  // Of all channels of a frame's pixel.
+  // The same for all channels of a frame's pixel.
   __device__ inline void pixel(const SourceOf<Stage>& q, int j, int from, int to, int c) {
     float sum[kPlanes], own[kPlanes];
     q.pixel(0, sum);

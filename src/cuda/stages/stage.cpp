@@ -5,7 +5,6 @@
 
 #include "batch/batch.h"
 #include "cuda/stages/fold_arguments.h"
-#include "cuda/whole/whole_stage.h"
 #include "cuda/stages/stage_launch.h"
 
 namespace penstock {
@@ -61,8 +60,6 @@ class GpuStage final : public BatchStageRunner {
 
   void run(const BatchStageCall& call, std::span<Batch> outputs, std::vector<SampleError>& errors) override {
     const auto& p = code_.program;
-    if (code_.reads_frames && (frames_differ(call) || has_gaps(call.inputs[0])))
-      return run_apart(call, outputs, errors);
     const ValueType& type = type_of(p, p.outputs[0]);
     BorrowedScratchpad borrowed(*scratchpads_);
     StageScratchpad& pad = *borrowed;
@@ -167,27 +164,6 @@ class GpuStage final : public BatchStageRunner {
     return false;
   }
 
-  static bool has_gaps(const Batch& b) {
-    for (int i = 0; i < b.size(); ++i)
-      if (!b.sample(i).strides.empty() && !b.view(i).dense()) return true;
-    return false;
-  }
-  // Frames of luma and chroma that a kernel cannot read where they are: the first operator makes pixels of them.
-  void run_apart(const BatchStageCall& call, std::span<Batch> outputs, std::vector<SampleError>& errors) {
-    const StageProgram& p = code_.program;
-    StageProgram rest = p;
-    rest.nodes.erase(rest.nodes.begin());
-    rest.inputs[0] = p.nodes[0].type;
-    for (StageNode& node : rest.nodes)
-      for (int& operand : node.operands) --operand;
-    for (int& output : rest.outputs) --output;
-    for (int& size : rest.sizes) --size;
-    Batch pixels[1];
-    BatchStageCall second = call;
-    make_whole_stage(program_of(p, p.nodes[0]), driver_)->run(call, pixels, errors);
-    second.inputs = pixels;
-    GpuStage(rest, driver_).run(second, outputs, errors);
-  }
   // Frames that move between operators: each operator is a stage of its own.
   void run_nodes(const BatchStageCall& call, Batch& out, std::vector<SampleError>& errors) {
     const auto& p = code_.program;

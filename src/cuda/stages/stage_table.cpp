@@ -30,6 +30,7 @@ bool is_one_row(const StageCode& code, const SampleGeometry& g) {
 bool is_wide(const SampleGeometry& g, int inputs) {
   int64_t out = g.plane.extent * std::abs(g.plane.out_stride), in[kMaxStageInputs] = {};
   for (int k = 0; k < inputs; ++k) in[k] = g.plane.extent * std::abs(g.plane.in_stride[k]);
+  in[0] += std::abs(g.frame.at);  // elsewhere a part of the address
   for (const auto& d : g.dims) {
     out += d.extent * std::abs(d.out_stride);
     // A filter reads anywhere in its input.

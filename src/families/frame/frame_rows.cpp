@@ -6,6 +6,7 @@
 
 #include "base/crew.h"
 #include "base/intrinsics.h"
+#include "families/frame/hue.h"
 #include "families/frame/twin.h"
 
 namespace penstock::frame {
@@ -38,6 +39,10 @@ void frame_rows(Target target, DType dtype, const FrameRow& r, int64_t first) {
     else if (dtype == DType::uint16) make_rows<uint16_t>(r, from, end);
     else make_rows<float>(r, from, end);
   });
+}
+
+bool hue_pixels(Target target, const HueNumbers& m, const uint8_t* in, uint8_t* out, int64_t n) {
+  return PENSTOCK_FOR_TARGET(target, frame, hue_pixels(m, in, out, n));
 }
 
 }  // namespace penstock::frame

@@ -39,6 +39,7 @@ inline void store_colors(const Side& s, int64_t y, int64_t x, int64_t n, const P
 }
 
 #include "families/frame/frame_colors.inc.h"
+#include "families/frame/frame_hue.inc.h"
 
 inline void to_luma(const Matrix& m, const Planes& p, uint8_t* __restrict out, int64_t n) {
   const uint8_t* __restrict red = p.at[0], * __restrict green = p.at[1], * __restrict blue = p.at[2];
@@ -91,7 +92,8 @@ inline bool copies_luma(const FrameRow& r) {
 
 inline void convert_rows(const FrameRow& r, int64_t first, int64_t end) {
   if (copies_luma(r)) {
-    std::memcpy(first_of(r.out, first, 0, 0, 1), bytes_at(r.in, 0, first, 0), static_cast<size_t>((end - first) * r.width));
+    std::memcpy(first_of(r.out, first, 0, 0, 1), bytes_at(r.in, 0, first, 0),
+                static_cast<size_t>((end - first) * r.width));
     return;
   }
   Planes p;
