@@ -167,7 +167,7 @@ def test_modes_devices_and_types():
         (ValueError, "batch_size is 2, but a Batch has 3", lambda: ndd.flip(ndd.batch(IMAGES), batch_size=2)),
         (ValueError, "pad=True", lambda: ndd.batch(IMAGES).torch()),
         (ValueError, 'a device is "cpu"', lambda: ndd.device("tpu")),
-        (TypeError, "no element type", lambda: ndd.dtype("complex64")),
+        (TypeError, "not an element type", lambda: ndd.dtype("complex64")),
         (ValueError, "no thread_pool", lambda: ndd.EvalContext(thread_pool=3)),
         (ValueError, "cannot begin anew", lambda: ndd.ExternalSource(lambda: 3, cycle=True)),
         (NotImplementedError, "pipeline_def", lambda: ndd.readers.File(files=[__file__]).next_epoch(capture=True)),

@@ -461,7 +461,10 @@ TEST(StageGeometry, RefusesWhatNoDeviceDoes) {
   const char* const three = "at most three dimensions can be resampled, and not the channels";
   EXPECT_EQ(error_with({3, 3, 3, 3}, "FDHW", filters, resize({0, 1, 2, 3})), three);
   EXPECT_EQ(error_with({3, 3, 3, 3}, "FDHW", filters, resize({0, 1, 3})), "");
-  EXPECT_EQ(error_with({3, 3, 3}, "HWC", filters, resize({2})), three);
+  EXPECT_EQ(error_with({3, 3, 3}, "HWC", filters, resize({2})), "");  // each channel is a row of its own then
+  StageTraits both = filters;
+  both.pixels = both.mixes_channels = true;
+  EXPECT_EQ(error_with({3, 3, 3}, "HWC", both, resize({2})), three);
   StageTraits warps;
   warps.maps = warps.warps = true;
   for (const bool border_fill : {true, false}) {

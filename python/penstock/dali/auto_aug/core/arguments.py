@@ -59,7 +59,7 @@ def check_all_taken(augmentations, given, caller):
 
 
 def check_count(name, value, least=1):
-    """Refuses what is no integer of at least `least`."""
+    """Refuses what is not an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         word = "a positive integer" if least else "an integer that is not negative"
         raise ValueError(f"`{name}` must be {word}, got {value!r}")

@@ -22,7 +22,7 @@ class DType:
         bits: The size.
         type_id: The member of types.DALIDataType.
         name: The name, as in the module.
-        exponent_bits, significand_bits: Of a floating point number.
+        exponent_bits, significand_bits: The bits of the parts of a floating point number.
     """
 
     class Kind(enum.Enum):
@@ -109,7 +109,7 @@ def dtype(value: Any) -> DType:
         except TypeError:
             found = None
     if found is None:
-        raise TypeError(f"{value!r} is no element type here; they are {', '.join(t.name for t in _ALL)}")
+        raise TypeError(f"{value!r} is not an element type here; they are {', '.join(t.name for t in _ALL)}")
     return found
 
 

@@ -259,7 +259,7 @@ def imread(filepaths: Any, /, *, device: Any = "cpu", **arguments: Any) -> Any:
 
     Raises:
         FileNotFoundError: There is no such file.
-        ValueError: A file is no picture.
+        ValueError: A file is not a picture.
 
     Example:
         pixels = ndd.imread("photo.jpg")

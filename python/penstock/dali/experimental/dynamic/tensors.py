@@ -136,7 +136,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | No
         The Tensor.
 
     Raises:
-        TypeError: This is no array.
+        TypeError: This is not an array.
         ValueError: The samples of a Batch differ in shape, and pad is False.
 
     Example:

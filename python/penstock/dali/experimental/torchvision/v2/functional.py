@@ -214,7 +214,7 @@ def pil_to_tensor(inpt: Any) -> Any:
         inpt: The image.
 
     Raises:
-        TypeError: This is no image of Pillow.
+        TypeError: This is not an image of Pillow.
     """
     if not is_pillow(inpt):
         raise TypeError(f"pil_to_tensor takes an image of Pillow, got {type(inpt).__name__}")

@@ -34,7 +34,7 @@ def held(value: Any) -> list[Any]:
         value: An image of Pillow, a tensor (..., C, H, W) of torch, an array (H, W, C), a Tensor or a Batch.
 
     Raises:
-        TypeError: This is no image.
+        TypeError: This is not an image.
         ValueError: It has no shape of an image.
     """
     if isinstance(value, Batch):

@@ -23,7 +23,7 @@ def pair_of(name: str, size: Any) -> tuple[int, int]:
         size: The numbers.
 
     Raises:
-        ValueError: They are no positive integers.
+        ValueError: They are not positive integers.
     """
     numbers = [size, size] if isinstance(size, (int, np.integer)) else list(size) * (2 if len(size) == 1 else 1)
     if len(numbers) != 2 or any(int(n) != n or n < 1 for n in numbers):
@@ -107,7 +107,7 @@ def sides_of(padding: Any) -> list[int]:
 
 
 def pad(x: Any, padding: Any, fill: Any, mode: str) -> Any:
-    """Pixels added at the sides, or cut off where a number is negative."""
+    """Pixels added at the sides, or removed where a number is negative."""
     if mode not in _BORDERS:
         raise ValueError(f"padding_mode must be one of {', '.join(_BORDERS)}, got {mode!r}")
     left, top, right, bottom = sides_of(padding)
