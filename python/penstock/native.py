@@ -39,8 +39,9 @@ def get_include():
 def load_library(path):
     """Loads a plug-in: a library with operators, image formats or readers.
 
-    It was built against Penstock's headers (docs/how_to/add_a_plugin_library.md). Its operators are in penstock.fn at once, for arrays and for pipelines, and saved pipelines may have them. Loading a
-    library twice is no error. The setting PENSTOCK_PLUGINS names libraries that are loaded by `import penstock`.
+    It was built against Penstock's headers (docs/how_to/add_a_plugin_library.md). Its operators are in penstock.fn at
+    once, for arrays and for pipelines, and saved pipelines may have them. Loading a library twice does nothing. The
+    setting PENSTOCK_PLUGINS names libraries that are loaded by `import penstock`.
 
     Args:
         path: The file, such as "build/libduotone.so".
