@@ -7,7 +7,7 @@
 
 namespace examples {
 
-// Of the bytes of all samples, one after the other; samples are dense.
+// The CRC-32 of the bytes of all samples, one after the other; samples are dense.
 inline uint32_t crc_of(const penstock::Batch& batch, size_t element_bytes) {
   uint32_t crc = 0;
   for (const penstock::Tensor& sample : batch)

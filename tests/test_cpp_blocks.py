@@ -60,7 +60,7 @@ template <class T> void look(const T& v) {{ volatile T seen = v; (void)seen; }}
 inline void look(const penstock::Batch& batch) {{
   for (const penstock::Tensor& t : batch) look(static_cast<const unsigned char*>(t.data)[t.size() > 0 ? t.size() - 1 : 0]);
 }}
-inline void end_after(int calls) {{  // a pipeline may go on for ever
+inline void end_after(int calls) {{  // a pipeline never ends
   static int number = 0;
   if (++number % calls == 0) throw 1;
 }}
@@ -132,7 +132,7 @@ def test_cpp_blocks_run_under_the_address_sanitizer(tmp_path):
     )
     assert built.returncode == 0, built.stderr
     gpu = {"PENSTOCK_GPU_LIBRARY": str(BUILD / "libpenstock_emulated_gpu.so")}
-    # What the library keeps until the process ends is no leak of the pages.
+    # What the library keeps until the process ends is not a leak in the pages.
     options = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1"}
     done = subprocess.run(
         [tmp_path / "blocks"],

@@ -139,7 +139,7 @@ def test_libraries_that_are_refused(example, tmp_path):
         assert said in refused(loading(other_version)), said
     cut = tmp_path / "cut.so"
     cut.write_bytes(bytes_of[: len(bytes_of) * 3 // 4])
-    assert f"the plug-in {cut} is cut off: it has {len(bytes_of) * 3 // 4} bytes" in refused(loading(cut))
+    assert f"the plug-in {cut} is truncated: it has {len(bytes_of) * 3 // 4} bytes" in refused(loading(cut))
     cut.write_bytes(b"penstock plug-in abi: 0.1.0; libstdc++\0")
     assert f"the plug-in {cut} cannot be loaded: " in refused(loading(cut))
 

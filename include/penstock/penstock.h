@@ -302,7 +302,7 @@ PENSTOCK_API penstock_status penstock_count_outputs(const char* op, const pensto
 
 /* Loads a library with operators, image formats or readers, which was built against the installed headers of this very
  * version. They are then like built-in ones. A library that was loaded before is not loaded again. The status is
- * PENSTOCK_ERROR_ARGUMENT if the file is no plug-in, was built for another version or registers a name that exists;
+ * PENSTOCK_ERROR_ARGUMENT if the file is not a plug-in, was built for another version or registers a name that exists;
  * then nothing of it is used. */
 PENSTOCK_API penstock_status penstock_load_library(const char* path);
 

@@ -12,7 +12,9 @@ cmake_prefix_path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "de
 def get_include():
     """Returns the folder of the C and C++ headers of this installation.
 
-    A program is compiled with -I and this folder; `#include <penstock/fn.h>`. Plug-ins need no other flag than -std=c++20.
+    A program is compiled with -I and this folder, and has `#include <penstock/fn.h>`. Plug-ins also need -std=c++20
+    -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math: without them the CPU and a GPU would not give the same
+    bytes. CMake's target penstock::plugin has them all.
 
     Returns:
         The path of the folder.
@@ -35,10 +37,11 @@ def get_include():
 
 
 def load_library(path):
-    """Loads a plug-in: a library with operators, image formats or readers that was built against Penstock's headers.
+    """Loads a plug-in: a library with operators, image formats or readers.
 
-    Its operators are in penstock.fn at once, for arrays and for pipelines, and saved pipelines may have them. Loading a
-    library twice is no error. The setting PENSTOCK_PLUGINS names libraries that are loaded by `import penstock`.
+    It was built against Penstock's headers (docs/how_to/add_a_plugin_library.md). Its operators are in penstock.fn at
+    once, for arrays and for pipelines, and saved pipelines may have them. Loading a library twice does nothing. The
+    setting PENSTOCK_PLUGINS names libraries that are loaded by `import penstock`.
 
     Args:
         path: The file, such as "build/libduotone.so".

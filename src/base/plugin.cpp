@@ -26,14 +26,14 @@ namespace {
 constexpr std::string_view kOwn = PENSTOCK_PLUGIN_ABI;
 constexpr std::string_view kMark = "penstock plug-in abi: ";  // penstock/plugin.h
 
-// The loader ends the process where a library has been cut off.
+// The loader ends the process where a library is truncated.
 void check_whole(const std::string& path, const std::string& bytes) {
   Elf64_Ehdr head;
   if (bytes.size() < sizeof head || !bytes.starts_with(ELFMAG)) return;  // no library; the text below says so
   std::memcpy(&head, bytes.data(), sizeof head);
   const uint64_t end = head.e_shoff + uint64_t{head.e_shnum} * head.e_shentsize;
   if (end > bytes.size())
-    bad_argument("the plug-in {} is cut off: it has {} bytes, and its table of sections ends at byte {}", path,
+    bad_argument("the plug-in {} is truncated: it has {} bytes, and its table of sections ends at byte {}", path,
                  bytes.size(), end);
 }
 

@@ -6,7 +6,7 @@
 namespace penstock {
 
 // Loads a plug-in and enters what it registers. Loading one a second time does nothing. Error (file_missing); Error
-// (argument) if the file is no plug-in, if it was built for another version, if the loader refuses it, or if it
+// (argument) if the file is not a plug-in, if it was built for another version, if the loader refuses it, or if it
 // registers a name that exists: then nothing of it is entered.
 void load_plugin(const std::string& path);
 

@@ -18,9 +18,10 @@ def get_lib_dir():
 
 def get_compile_flags():
     """The compiler's flags for a plug-in."""
-    return [f"-I{get_include()}", "-std=c++20"]
+    arithmetic = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]  # of equal bytes on all devices
+    return [f"-I{get_include()}", "-std=c++20", "-fPIC", *arithmetic]
 
 
 def get_link_flags():
     """The linker's flags for a plug-in."""
-    return [f"-L{os.path.join(cmake_prefix_path, 'lib')}", "-lpenstock"]
+    return [f"-L{get_lib_dir()}", f"-l:{next(n for n in os.listdir(get_lib_dir()) if n.startswith('libpenstock.so.'))}"]
