@@ -151,8 +151,8 @@ class SavedForms:
         """Returns the graph and the options as JSON, which C++ loads without Python.
 
         Args:
-            lines: Keeps the line of the program that made each operator, with the path of its file. Errors of a loaded pipeline name
-                it. False: the text says nothing of this machine's folders, but for paths that are arguments.
+            lines: Keeps the line of the program that made each operator, with the path of its file: errors of a
+                loaded pipeline name it. False: the text has no paths of this machine but those in arguments.
 
         Raises:
             ValueError: The pipeline calls a function of this program.
