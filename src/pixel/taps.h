@@ -204,7 +204,7 @@ PENSTOCK_HD inline bool kernel_reads(const AxisTaps& a, const OutputTaps& t, int
 }
 // The factor that normalizes the weights of an output.
 PENSTOCK_HD inline double kernel_scale(double sum) { return sum == 0 ? 1 : 1 / sum; }
-// Of an interval, of which only the part inside counts; inverse_radius raises the result a little (AxisFilter).
+// The factor of an interval, whose part inside counts; inverse_radius raises the result a little (AxisFilter).
 PENSTOCK_HD inline double area_scale(const AxisTaps& a, const OutputTaps& t) {
   const double end = static_cast<double>(a.in), length = abs(a.scale);
   const double inside = min(t.center + length, end) - max(t.center, 0.0);
