@@ -22,7 +22,7 @@ class Zopfli:
         return b""
 
     def flush(self):
-        return zopfli.zlib.compress(b"".join(self.pieces), numiterations=1)[2:-4]  # without the frame of zlib
+        return zopfli.zlib.compress(b"".join(self.pieces), numiterations=3)[2:-4]  # without the frame of zlib
 
 
 path = sys.argv[1]
