@@ -107,6 +107,7 @@ def main():
         like = jax.ShapeDtypeStruct((1, options.size, options.size, 3), jnp.float32)
         variables = jax.jit(lambda key: model.lazy_init(key, like))(jax.random.key(0))
         state = {**variables, "optimizer": optimizer.init(variables["params"])}
+        state = jax.device_put(state, NamedSharding(devices, PartitionSpec()))  # a copy on each device
         manager = ocp.CheckpointManager(Path(options.checkpoint or f"{made}/checkpoint").absolute())
         if (last := manager.latest_step()) is not None:
             arguments = {"state": ocp.args.StandardRestore(state), "data": IteratorRestore(batches)}

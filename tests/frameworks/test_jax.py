@@ -4,9 +4,6 @@
 import json
 import os
 
-os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
-
 import socket
 import subprocess
 import sys
