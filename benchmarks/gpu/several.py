@@ -184,8 +184,9 @@ def main():
     options = parser.parse_args()
     found = [os.path.join(at, name) for at, _, names in os.walk(options.folder) for name in names]
     files = sorted(name for name in found if name.endswith((".jpg", ".jpeg", ".JPEG")))
+    files *= -(-4096 // len(files))  # a few files are read many times: a process has full batches in each epoch
     cores, rate = copies()
-    print(f"{cores} cores read and write {rate:.0f} GB/s together; {len(files)} files\n", flush=True)
+    print(f"{cores} cores read and write {rate:.0f} GB/s together; {len(found)} files\n", flush=True)
     if options.start:
         starts(options, files)
     print("| input | GPUs | threads each | library | images/s | ratio to as many times one GPU | slowest / fastest |")
