@@ -20,7 +20,7 @@ int main() {
     fn::ColorSpaceConversionArguments to_rgb;
     to_rgb.image_type = ColorFormat::nv12;
     to_rgb.output_type = ColorFormat::rgb;
-    to_rgb.color_spec = "BT.709";
+    to_rgb.color_spec = ColorSpec::bt709;
     const Batch rgb = fn::color_space_conversion(nv12, to_rgb);
 
     std::vector<float> input(static_cast<size_t>(frame_count * 3 * size * size));  // the engine's
@@ -37,7 +37,7 @@ int main() {
     fn::ColorSpaceConversionArguments to_nv12;
     to_nv12.image_type = ColorFormat::rgb;
     to_nv12.output_type = ColorFormat::nv12;
-    to_nv12.color_spec = "BT.709";
+    to_nv12.color_spec = ColorSpec::bt709;
     const Batch encoded = fn::color_space_conversion(fn::draw_text(rgb, words), to_nv12);
     std::printf("nv12 %08x\n", examples::crc_of(encoded, 1));
   } catch (const std::exception& e) {

@@ -200,10 +200,11 @@ def test_triton_installs_the_backend(tmp_path, capfd):
         code, out, _ = run(capfd, "triton", "--install", tmp_path / "backends")
         assert code == 0 and f"--backend-directory={tmp_path / 'backends'}" in out
     folder = tmp_path / "backends" / "penstock"
-    assert {"libtriton_penstock.so", "libpenstock.so.0", "python"} <= {file.name for file in folder.iterdir()}
+    (library,) = folder.glob("libpenstock.so.*")
+    assert {"libtriton_penstock.so", "python"} <= {file.name for file in folder.iterdir()}
     assert (folder / "python").read_text() == sys.executable + "\n"
     needed = subprocess.run(["ldd", folder / "libtriton_penstock.so"], capture_output=True, text=True).stdout
-    assert f"libpenstock.so.0 => {folder}/libpenstock.so.0" in needed
+    assert f"{library.name} => {library}" in needed
     exported = subprocess.run(
         ["nm", "-D", "--defined-only", folder / "libtriton_penstock.so"], capture_output=True, text=True
     )

@@ -3,9 +3,9 @@
 
 import ctypes
 import gc
-import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -131,7 +131,8 @@ def test_no_byte_is_copied():
     def added():
         return fn.external_source(name="x", dtype=types.FLOAT, ndim=2) + 1
 
-    library = ctypes.CDLL(os.path.join(os.path.dirname(_core.__file__), "libpenstock.so.0"))
+    (file,) = Path(_core.__file__).parent.glob("libpenstock.so.*")
+    library = ctypes.CDLL(str(file))
     functions, handle = Allocator(), ctypes.c_void_p()
     assert library.penstock_allocator_create(ctypes.byref(functions), ctypes.byref(handle)) == 0
     assert library.penstock_set_default_allocator(handle) == 0

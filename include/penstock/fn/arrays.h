@@ -176,6 +176,42 @@ inline Value expand_dims(const Value& input,
   return detail::add_one("expand_dims", {&input}, arguments.list(), options);
 }
 
+struct FindContoursArguments {
+  // "simple": of straight lines the ends alone, across, down or diagonal. "none": all points. Default:
+  // FindContoursApproximation::simple.
+  Choice<FindContoursApproximation> approximation{};
+  // "external": only contours that are in no other. "list": all, without parents. "ccomp": regions, whose children are
+  // their holes; a region in a hole has no parent. "tree": a hole is a child of its region, a region in a hole is a
+  // child of the hole. Default: FindContoursMode::tree.
+  Choice<FindContoursMode> mode{};
+
+  Arguments list() const {
+    Arguments collected;
+    approximation.add_to(collected, "approximation");
+    mode.add_to(collected, "mode");
+    return collected;
+  }
+};
+// Finds the contours of the regions of a mask and of their holes.
+//
+// Input: a mask of one channel, uint8 or bool, layouts HW, HWC and CHW; pixels that are not 0, and touch along a side
+// or diagonally, are a region. Outputs, int32: the points of all contours, (P, 2), x and y; where each contour begins
+// among them, and where the last one ends, (K + 1); and (K, 4) for each contour the number of the next one and of the
+// one before with the same parent, of its first child and of its parent, -1 where there is none. The contours are
+// those of cv2.findContours, in the order of their first pixels, row by row.
+//
+// Runs on the CPU alone: a border is followed from pixel to pixel.
+inline std::array<Batch, 3> find_contours(const Batch& mask,
+                                          const FindContoursArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = detail::call_all("find_contours", {&mask}, arguments.list(), options);
+  return {r[0], r[1], r[2]};
+}
+inline std::array<Value, 3> find_contours(const Value& mask,
+                                          const FindContoursArguments& arguments = {}, const NodeOptions& options = {}) {
+  const auto r = detail::add_all("find_contours", {&mask}, arguments.list(), options);
+  return {r[0], r[1], r[2]};
+}
+
 struct FrameSplicingArguments {
   // Value of the frames after the last one. Default: 0.
   Optional<double> fill_value{};
@@ -269,6 +305,161 @@ inline Batch get_property(const Batch& input,
 inline Value get_property(const Value& input,
                           const GetPropertyArguments& arguments = {}, const NodeOptions& options = {}) {
   return detail::add_one("get_property", {&input}, arguments.list(), options);
+}
+
+struct HoughLinesArguments {
+  // Keep so many lines, those with the most votes; 0: all. Default: 0.
+  Optional<int64_t> max_lines{};
+  // The greatest angle, in degrees. Default: 180.
+  Optional<double> max_theta{};
+  // The least angle, in degrees. Default: 0.
+  Optional<double> min_theta{};
+  // The step of distances from the origin, in pixels. Default: 1.
+  Optional<double> rho{};
+  // The step of angles, in degrees. Default: 1.
+  Optional<double> theta{};
+  // Lines have more votes than this. Default: 100.
+  Optional<int64_t> threshold{};
+
+  Arguments list() const {
+    Arguments collected;
+    max_lines.add_to(collected, "max_lines");
+    max_theta.add_to(collected, "max_theta");
+    min_theta.add_to(collected, "min_theta");
+    rho.add_to(collected, "rho");
+    theta.add_to(collected, "theta");
+    threshold.add_to(collected, "threshold");
+    return collected;
+  }
+};
+// Finds lines in an image of edges by the Hough transform.
+//
+// Input: an image of one channel, uint8 or bool, layouts HW, HWC and CHW, that is not 0 on edges, as canny gives it.
+// Outputs: lines, (K, 2) float32, the distance from the origin in pixels and the angle in radians, so that rho = x
+// cos(theta) + y sin(theta); and how many pixels voted for each, (K) int32, from the most on. They are those of
+// cv2.HoughLines.
+//
+// Runs on the CPU alone: pixels vote for places anywhere.
+inline std::array<Batch, 2> hough_lines(const Batch& edges,
+                                        const HoughLinesArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = detail::call_all("hough_lines", {&edges}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+inline std::array<Value, 2> hough_lines(const Value& edges,
+                                        const HoughLinesArguments& arguments = {}, const NodeOptions& options = {}) {
+  const auto r = detail::add_all("hough_lines", {&edges}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+
+struct HoughLinesPArguments {
+  // The seed of the order, the same for all samples. Default: -1.
+  Optional<int64_t> choice_seed{};
+  // How many pixels in a row may be missing within a segment. Default: 0.
+  Optional<int64_t> max_gap{};
+  // Stop at so many segments; 0: find all. Default: 0.
+  Optional<int64_t> max_segments{};
+  // The least extent of a segment along x or y, in pixels. Default: 0.
+  Optional<int64_t> min_length{};
+  // The step of distances from the origin, in pixels. Default: 1.
+  Optional<double> rho{};
+  // The step of angles, in degrees. Default: 1.
+  Optional<double> theta{};
+  // A line is followed when it has so many votes. Default: 100.
+  Optional<int64_t> threshold{};
+
+  Arguments list() const {
+    Arguments collected;
+    choice_seed.add_to(collected, "choice_seed");
+    max_gap.add_to(collected, "max_gap");
+    max_segments.add_to(collected, "max_segments");
+    min_length.add_to(collected, "min_length");
+    rho.add_to(collected, "rho");
+    theta.add_to(collected, "theta");
+    threshold.add_to(collected, "threshold");
+    return collected;
+  }
+};
+// Finds segments of lines in an image of edges by the probabilistic Hough transform.
+//
+// Input: an image of one channel, uint8 or bool, layouts HW, HWC and CHW, that is not 0 on edges, as canny gives it.
+// Output: the ends of segments, x, y, x and y, (K, 4) int32, in the order in which they are found. Pixels vote in an
+// order that depends on choice_seed alone; with -1 the segments are those of cv2.HoughLinesP.
+//
+// Runs on the CPU alone: each segment takes the votes of its pixels away from the next ones.
+inline Batch hough_lines_p(const Batch& edges,
+                           const HoughLinesPArguments& arguments = {}, const CallOptions& options = {}) {
+  return detail::call_one("hough_lines_p", {&edges}, arguments.list(), options);
+}
+inline Value hough_lines_p(const Value& edges,
+                           const HoughLinesPArguments& arguments = {}, const NodeOptions& options = {}) {
+  return detail::add_one("hough_lines_p", {&edges}, arguments.list(), options);
+}
+
+struct InpaintArguments {
+  // How far from a pixel the known ones are that fill it, in pixels. Default: 3.
+  Optional<int64_t> radius{};
+  // Known pixels count with what their slopes make of them at the place that is filled, as Telea proposes. Thin holes
+  // become about twice as exact; in wide ones, results may leave the range of the image. OpenCV does without. Default:
+  // false.
+  Optional<bool> slopes{};
+
+  Arguments list() const {
+    Arguments collected;
+    radius.add_to(collected, "radius");
+    slopes.add_to(collected, "slopes");
+    return collected;
+  }
+};
+// Fills holes of images from what is around them, by Telea's method.
+//
+// Inputs: an image, layout HW or HWC, uint8, int8, uint16, int16, float16 or float32; and a mask of its height and
+// width, uint8 or bool, (H, W) or (H, W, 1), that is not 0 in holes. Output: the image, where each pixel of a hole is
+// a mean of the known pixels within `radius`, weighed by their distance, by how far they are inside, and by the
+// direction toward the border; pixels outside holes keep their values. Pixels beside known ones are filled together,
+// round by round; OpenCV's INPAINT_TELEA fills them one by one, which gives other values in wide holes, as near to the
+// truth. Where nothing is known, the image stays.
+inline Batch inpaint(const Batch& image, const Batch& mask,
+                     const InpaintArguments& arguments = {}, const CallOptions& options = {}) {
+  return detail::call_one("inpaint", {&image, &mask}, arguments.list(), options);
+}
+inline Value inpaint(const Value& image, const Value& mask,
+                     const InpaintArguments& arguments = {}, const NodeOptions& options = {}) {
+  return detail::add_one("inpaint", {&image, &mask}, arguments.list(), options);
+}
+
+struct MatchArguments {
+  // How many matches of each descriptor of the source. Default: 1.
+  Optional<int64_t> count{};
+  // Keep a match only if the source is the nearest one of its target too. It needs count=1. Default: false.
+  Optional<bool> cross_check{};
+  // "l2": the root of the sum of squared differences. "l1": the sum of their magnitudes. "hamming": the number of bits
+  // that differ. Default: MatchNorm::l2.
+  Choice<MatchNorm> norm{};
+
+  Arguments list() const {
+    Arguments collected;
+    count.add_to(collected, "count");
+    cross_check.add_to(collected, "cross_check");
+    norm.add_to(collected, "norm");
+    return collected;
+  }
+};
+// Finds for each descriptor of a source the nearest ones of a target, comparing all with all.
+//
+// Inputs: descriptors as rows, (N, D) and (M, D), of one type: uint8 and float32; for norm="hamming" uint8, uint16 and
+// uint32. Outputs: pairs of a row of the source and a row of the target, (K, 2) int32, in the order of the source and
+// then of distances; and their distances, (K) float32. Of equal distances the first row of the target counts. A
+// distance that is not a number counts as infinite. K is N times `count`, or M if that is less; with cross_check it is
+// what is left.
+inline std::array<Batch, 2> match(const Batch& source, const Batch& target,
+                                  const MatchArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = detail::call_all("match", {&source, &target}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+inline std::array<Value, 2> match(const Value& source, const Value& target,
+                                  const MatchArguments& arguments = {}, const NodeOptions& options = {}) {
+  const auto r = detail::add_all("match", {&source, &target}, arguments.list(), options);
+  return {r[0], r[1]};
 }
 
 struct MinMaxLocArguments {
@@ -858,6 +1049,51 @@ inline Value shapes(const Value& input, const ShapesArguments& arguments = {}, c
   return detail::add_one("shapes", {&input}, arguments.list(), options);
 }
 
+struct SiftArguments {
+  // Keypoints have at least this response, times octave_layers. Default: 0.0399999991.
+  Optional<double> contrast_threshold{};
+  // Keypoints whose curvatures differ by more than this factor are on an edge, and omitted. Default: 10.
+  Optional<double> edge_threshold{};
+  // Begin with the image at twice its size, which finds about four times as many. Default: true.
+  Optional<bool> expand{};
+  // Keep so many keypoints, those of the largest responses; 0: all. Default: 0.
+  Optional<int64_t> max_features{};
+  // How many layers of an octave have keypoints. Default: 3.
+  Optional<int64_t> octave_layers{};
+  // The standard deviation of the Gaussian of an octave's first layer, in pixels. Default: 1.60000002.
+  Optional<double> sigma{};
+
+  Arguments list() const {
+    Arguments collected;
+    contrast_threshold.add_to(collected, "contrast_threshold");
+    edge_threshold.add_to(collected, "edge_threshold");
+    expand.add_to(collected, "expand");
+    max_features.add_to(collected, "max_features");
+    octave_layers.add_to(collected, "octave_layers");
+    sigma.add_to(collected, "sigma");
+    return collected;
+  }
+};
+// Finds keypoints of images and describes them, by Lowe's method (SIFT).
+//
+// Other images of the same things have about the same descriptors. Input: an image of one channel, uint8; layouts HW,
+// HWC and CHW. Outputs: keypoints, (K, 7) float32: x and y in pixels, the diameter of what they describe, the angle in
+// degrees, the response, the octave (from -1 with expand, else from 0) and the layer in it, in the order of x and then
+// of y; and descriptors, (K, 128) uint8, for fn.match. They are those of cv2.SIFT, except for rounding: a pixel's
+// center is a whole number, as there.
+//
+// Runs on the CPU alone: the steps of SIFT are written for vectors of the CPU.
+inline std::array<Batch, 2> sift(const Batch& input,
+                                 const SiftArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = detail::call_all("sift", {&input}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+inline std::array<Value, 2> sift(const Value& input,
+                                 const SiftArguments& arguments = {}, const NodeOptions& options = {}) {
+  const auto r = detail::add_all("sift", {&input}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+
 struct SqueezeArguments {
   // The axes; negative numbers count from the end. Default: {}.
   PerSample<std::vector<int64_t>> axes{};
@@ -905,6 +1141,86 @@ inline Batch stack(const std::vector<Batch>& inputs,
 inline Value stack(const std::vector<Value>& inputs,
                    const StackArguments& arguments = {}, const NodeOptions& options = {}) {
   return detail::add_list("stack", inputs, arguments.list(), options)[0];
+}
+
+struct TensorResizeArguments {
+  // The point of the region that keeps its place if an extent is rounded: 0 its start, 1 its end; one value for all
+  // axes or one per axis. Default: {0.5}.
+  PerSample<std::vector<double>> alignment{};
+  // Antialiasing: widen the filter of an axis that shrinks; no effect on nearest. Default: true.
+  Optional<bool> antialias{};
+  // The axes; default: all. Negative numbers count from the end.
+  Optional<std::vector<int64_t>> axes{};
+  // The axes by their letters in the layout, instead of by number.
+  Optional<std::string> axis_names{};
+  // Type of the result; default: the input's.
+  Optional<DType> dtype{};
+  // Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, hamming:
+  // Pillow's. Default: Interpolation::linear.
+  PerSampleChoice<Interpolation> interp_type{};
+  // Filter of axes that grow. Default: Interpolation::linear.
+  PerSampleChoice<Interpolation> mag_filter{};
+  // Upper limit of the result, one value or one per axis.
+  Optional<std::vector<double>> max_size{};
+  // Filter of axes that shrink. Default: Interpolation::linear.
+  PerSampleChoice<Interpolation> min_filter{};
+  // What the sizes mean. default: an axis without a size is scaled by the geometric mean of the other scales. stretch:
+  // an axis without a size keeps its extent. not_larger: one scale for all axes; none is larger than its size.
+  // not_smaller: one scale for all axes; none is smaller than its size. Default: ResizeMode::default_.
+  Choice<ResizeMode> mode{};
+  // End of the region that is resized.
+  PerSample<std::vector<double>> roi_end{};
+  // The region is given as fractions of the extents. Default: false.
+  Optional<bool> roi_relative{};
+  // Start of the region that is resized, per axis; a start after the end mirrors the result.
+  PerSample<std::vector<double>> roi_start{};
+  // Extents of the result as multiples of the input's, instead of sizes.
+  PerSample<std::vector<double>> scales{};
+  // How an extent that scales or the mode give becomes an integer: round (half away from zero), truncate or ceil.
+  // Default: "round".
+  Optional<std::string> size_rounding{};
+  // Extents of the result, one value for all axes or one per axis. 0: no size for this axis, see mode. Negative:
+  // mirrored.
+  PerSample<std::vector<double>> sizes{};
+  // If an extent is rounded, scale the region by the same factor, so that the requested scale stays exact. Otherwise
+  // the region fills the rounded extent. Default: true.
+  Optional<bool> subpixel_scale{};
+
+  Arguments list() const {
+    Arguments collected;
+    alignment.add_to(collected, "alignment");
+    antialias.add_to(collected, "antialias");
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    dtype.add_to(collected, "dtype");
+    interp_type.add_to(collected, "interp_type");
+    mag_filter.add_to(collected, "mag_filter");
+    max_size.add_to(collected, "max_size");
+    min_filter.add_to(collected, "min_filter");
+    mode.add_to(collected, "mode");
+    roi_end.add_to(collected, "roi_end");
+    roi_relative.add_to(collected, "roi_relative");
+    roi_start.add_to(collected, "roi_start");
+    scales.add_to(collected, "scales");
+    size_rounding.add_to(collected, "size_rounding");
+    sizes.add_to(collected, "sizes");
+    subpixel_scale.add_to(collected, "subpixel_scale");
+    return collected;
+  }
+};
+// Resizes tensors along any of their axes.
+//
+// The filters are those of `resize`; at most three axes can be resized in a call. Layouts: any; the output keeps it.
+// Types: all.
+//
+// Computes in float64: the weights and positions of taps, as in `resize`.
+inline Batch tensor_resize(const Batch& input,
+                           const TensorResizeArguments& arguments = {}, const CallOptions& options = {}) {
+  return detail::call_one("tensor_resize", {&input}, arguments.list(), options);
+}
+inline Value tensor_resize(const Value& input,
+                           const TensorResizeArguments& arguments = {}, const NodeOptions& options = {}) {
+  return detail::add_one("tensor_resize", {&input}, arguments.list(), options);
 }
 
 struct WhereArguments {

@@ -203,6 +203,36 @@ inline detail::ChoiceNames names_of(FileListRounding) {
   return {all, 4, false};
 }
 
+enum class FindContoursApproximation {
+  simple, none
+};
+inline detail::ChoiceNames names_of(FindContoursApproximation) {
+  static constexpr detail::ChoiceName all[] = {
+    {0, "simple"}, {1, "none"}
+  };
+  return {all, 2, false};
+}
+
+enum class FindContoursMode {
+  external, list, ccomp, tree
+};
+inline detail::ChoiceNames names_of(FindContoursMode) {
+  static constexpr detail::ChoiceName all[] = {
+    {0, "external"}, {1, "list"}, {2, "ccomp"}, {3, "tree"}
+  };
+  return {all, 4, false};
+}
+
+enum class FindHomographyMethod {
+  least_squares, ransac, lmeds
+};
+inline detail::ChoiceNames names_of(FindHomographyMethod) {
+  static constexpr detail::ChoiceName all[] = {
+    {0, "least_squares"}, {1, "ransac"}, {2, "lmeds"}
+  };
+  return {all, 3, false};
+}
+
 enum class FindThresholdMethod {
   otsu, triangle
 };
@@ -224,13 +254,14 @@ inline detail::ChoiceNames names_of(ImageType) {
 }
 
 enum class Interpolation {
-  nearest = 0, linear = 1, cubic = 2, lanczos3 = 3, triangular = 4, gaussian = 5
+  nearest = 0, linear = 1, cubic = 2, lanczos3 = 3, triangular = 4, gaussian = 5, box = 6, hamming = 7, area = 8
 };
 inline detail::ChoiceNames names_of(Interpolation) {
   static constexpr detail::ChoiceName all[] = {
-    {0, "nearest"}, {1, "linear"}, {2, "cubic"}, {3, "lanczos3"}, {4, "triangular"}, {5, "gaussian"}
+    {0, "nearest"}, {1, "linear"}, {2, "cubic"}, {3, "lanczos3"}, {4, "triangular"}, {5, "gaussian"}, {6, "box"},
+    {7, "hamming"}, {8, "area"}
   };
-  return {all, 6, true};
+  return {all, 9, true};
 }
 
 enum class IouType {
@@ -271,6 +302,16 @@ inline detail::ChoiceNames names_of(Law) {
     {0, "mu"}, {1, "a"}
   };
   return {all, 2, false};
+}
+
+enum class MatchNorm {
+  l2, l1, hamming
+};
+inline detail::ChoiceNames names_of(MatchNorm) {
+  static constexpr detail::ChoiceName all[] = {
+    {0, "l2"}, {1, "l1"}, {2, "hamming"}
+  };
+  return {all, 3, false};
 }
 
 enum class MelFormula {

@@ -63,6 +63,15 @@ struct ImageArguments {
   // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and
   // HEIC). Default: true.
   Optional<bool> adjust_orientation{};
+  // Keep decoded pictures in memory, up to so many megabytes (of 2^20 bytes), where they are decoded: on the CPU or on
+  // the GPU. A picture that is kept is known by the name of its file or record: the file is not read again, and a
+  // change of it is not seen. No effect on bytes without a name, and on immediate calls. Default: 0.
+  Optional<int64_t> cache_size{};
+  // Keep only pictures of at least so many bytes. Default: 0.
+  Optional<int64_t> cache_threshold{};
+  // Which pictures are kept. "threshold" or "": those that come first. "largest": the largest ones of the first epoch,
+  // from the second on. Default: "".
+  Optional<std::string> cache_type{};
   // "exact": the pixels do not depend on the operators that follow. "fast": they may differ if a resize of a JPEG
   // image follows. To half the size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the resize
   // works before the conversion to RGB. Default: Decode::exact.
@@ -87,6 +96,9 @@ struct ImageArguments {
   Arguments list() const {
     Arguments collected;
     adjust_orientation.add_to(collected, "adjust_orientation");
+    cache_size.add_to(collected, "cache_size");
+    cache_threshold.add_to(collected, "cache_threshold");
+    cache_type.add_to(collected, "cache_type");
     decode.add_to(collected, "decode");
     decoder.add_to(collected, "decoder");
     dtype.add_to(collected, "dtype");

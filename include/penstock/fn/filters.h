@@ -202,8 +202,6 @@ struct CannyArguments {
 // an edge; it is one where it is more than `high`, or is connected with such a place. Of several channels, the one
 // with the largest gradient counts for a pixel. Layouts: HW, HWC, each also with a leading F; the result has one
 // channel. Types: uint8.
-//
-// Runs on the CPU alone: an edge is followed from pixel to pixel.
 inline Batch canny(const Batch& input, const CannyArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("canny", {&input}, arguments.list(), options);
 }

@@ -193,15 +193,39 @@ inline Value elastic_transform(const Value& input,
 }
 
 struct FindHomographyArguments {
+  // The seed of the choices, the same for all samples. Default: 0.
+  Optional<int64_t> choice_seed{};
+  // How probable it shall be that a choice has no wrong pair. Default: 0.995000005.
+  Optional<double> confidence{};
+  // The most choices. Default: 2000.
+  Optional<int64_t> max_iterations{};
+  // "least_squares": all pairs count. "ransac": the choice with the most pairs within `threshold`. "lmeds": the one
+  // with the least median of squared distances, for less than half of wrong pairs. Default:
+  // FindHomographyMethod::least_squares.
+  Choice<FindHomographyMethod> method{};
+  // Return which pairs count too. Default: false.
+  Optional<bool> return_inliers{};
+  // With ransac: how far from its target a pair that counts may be. Default: 3.
+  Optional<double> threshold{};
+
   Arguments list() const {
-    return {};
+    Arguments collected;
+    choice_seed.add_to(collected, "choice_seed");
+    confidence.add_to(collected, "confidence");
+    max_iterations.add_to(collected, "max_iterations");
+    method.add_to(collected, "method");
+    return_inliers.add_to(collected, "return_inliers");
+    threshold.add_to(collected, "threshold");
+    return collected;
   }
 };
 // Finds the perspective that maps points nearest to others, as the matrix of warp_perspective.
 //
 // Inputs: float32 points, (N, 2), x and y, of a source and of a target; at least 4, of which no 3 of 4 are on a line.
 // Output: a float32 matrix (3, 3) whose last number is 1, with the least sum of squared distances from the target, as
-// cv2.findHomography with method 0 finds it: points that belong to nothing else must be left out before.
+// cv2.findHomography with method 0 finds it. With method="ransac" or "lmeds" some points may belong to nothing: of
+// many random choices of four pairs the best one says which these are, and the matrix is that of the others. Choices
+// depend on choice_seed alone. With return_inliers a second output is 1 for each pair that counts, (N) uint8.
 //
 // The host reads source and target: on a GPU the results are written there, and values of source and target that are
 // on it come back first, once for a batch.
@@ -211,9 +235,9 @@ inline Batch find_homography(const Batch& source, const Batch& target,
                              const FindHomographyArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("find_homography", {&source, &target}, arguments.list(), options);
 }
-inline Value find_homography(const Value& source, const Value& target,
-                             const FindHomographyArguments& arguments = {}, const NodeOptions& options = {}) {
-  return detail::add_one("find_homography", {&source, &target}, arguments.list(), options);
+inline std::vector<Value> find_homography(const Value& source, const Value& target,
+                                          const FindHomographyArguments& arguments = {}, const NodeOptions& options = {}) {
+  return detail::add_all("find_homography", {&source, &target}, arguments.list(), options);
 }
 
 struct FlipArguments {
@@ -595,7 +619,8 @@ struct RandomResizedCropArguments {
   Optional<bool> antialias{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
-  // Default of min_filter and mag_filter. Default: Interpolation::linear.
+  // Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, hamming:
+  // Pillow's. Default: Interpolation::linear.
   PerSampleChoice<Interpolation> interp_type{};
   // Filter of axes that grow. Default: Interpolation::linear.
   PerSampleChoice<Interpolation> mag_filter{};
@@ -699,9 +724,15 @@ struct ResizeArguments {
   PerSample<double> resize_longer{};
   // Antialiasing: widen the filter of an axis that shrinks; no effect on nearest. Default: true.
   Optional<bool> antialias{};
+  // A library whose filters and positions these are. opencv: cv2.resize: no antialiasing, the nearest sample by the
+  // upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4; bytes of LANCZOS4 have weights of 11
+  // bits. torchvision: the nearest sample by corners, in float32; outside="cut" with antialias, else cubic with a =
+  // -0.75. pillow: outside="cut", antialiased. Default: "".
+  Optional<std::string> compat{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
-  // Default of min_filter and mag_filter. Default: Interpolation::linear.
+  // Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, hamming:
+  // Pillow's. Default: Interpolation::linear.
   PerSampleChoice<Interpolation> interp_type{};
   // Filter of axes that grow. Default: Interpolation::linear.
   PerSampleChoice<Interpolation> mag_filter{};
@@ -742,6 +773,7 @@ struct ResizeArguments {
     resize_shorter.add_to(collected, "resize_shorter");
     resize_longer.add_to(collected, "resize_longer");
     antialias.add_to(collected, "antialias");
+    compat.add_to(collected, "compat");
     dtype.add_to(collected, "dtype");
     interp_type.add_to(collected, "interp_type");
     mag_filter.add_to(collected, "mag_filter");
@@ -763,6 +795,11 @@ struct ResizeArguments {
 // The filters are separable, over the axes D, H and W; weights are computed in float64, sums in float32. Samples
 // outside the input repeat its edge, or have no weight. A region limits the position of the result, not what the
 // filter reads. Layouts: any with H and W; the output keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).
+//
+// With compat="opencv", bytes are cv2.resize's for nearest, and differ by at most 1 for linear (12 % of bytes of
+// noise: OpenCV cuts bits between the axes), cubic (1 %) and LANCZOS4 (2 %). Area gives OpenCV's bytes where it makes
+// means of whole pixels and their number is odd or a power of two, else a byte may differ by 1 where its mean is a
+// half.
 //
 // Computes in float64: the weights and positions of taps, once for each row and column of a tile, because float32 has
 // too few digits for positions in large images.
@@ -798,6 +835,11 @@ struct ResizeCropMirrorArguments {
   PerSample<double> crop_d{};
   // Antialiasing: widen the filter of an axis that shrinks; no effect on nearest. Default: true.
   Optional<bool> antialias{};
+  // A library whose filters and positions these are. opencv: cv2.resize: no antialiasing, the nearest sample by the
+  // upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4; bytes of LANCZOS4 have weights of 11
+  // bits. torchvision: the nearest sample by corners, in float32; outside="cut" with antialias, else cubic with a =
+  // -0.75. pillow: outside="cut", antialiased. Default: "".
+  Optional<std::string> compat{};
   // Position of the window, 0: left, 1: right. Default: 0.5.
   PerSample<double> crop_pos_x{};
   // Position of the window, 0: top, 1: bottom. Default: 0.5.
@@ -806,7 +848,8 @@ struct ResizeCropMirrorArguments {
   PerSample<double> crop_pos_z{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
-  // Default of min_filter and mag_filter. Default: Interpolation::linear.
+  // Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, hamming:
+  // Pillow's. Default: Interpolation::linear.
   PerSampleChoice<Interpolation> interp_type{};
   // Filter of axes that grow. Default: Interpolation::linear.
   PerSampleChoice<Interpolation> mag_filter{};
@@ -852,6 +895,7 @@ struct ResizeCropMirrorArguments {
     crop_h.add_to(collected, "crop_h");
     crop_d.add_to(collected, "crop_d");
     antialias.add_to(collected, "antialias");
+    compat.add_to(collected, "compat");
     crop_pos_x.add_to(collected, "crop_pos_x");
     crop_pos_y.add_to(collected, "crop_pos_y");
     crop_pos_z.add_to(collected, "crop_pos_z");
@@ -971,11 +1015,15 @@ struct RotateArguments {
   PerSample<std::vector<double>> size{};
   // Axis of the rotation of a volume, (x, y, z).
   PerSample<std::vector<double>> axis{};
+  // The area outside the input: "constant", "replicate", "reflect", "reflect_101", "wrap"; the last three for images
+  // alone. Default: constant if there is a fill_value, else replicate.
+  Choice<BorderMode> border_mode{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
-  // Value outside the input, rounded to its type; default: the nearest sample at the edge.
+  // Value of a "constant" border, rounded to the type of the input; default: 0.
   Optional<double> fill_value{};
-  // The interpolation: INTERP_NN or INTERP_LINEAR. Default: Interpolation::linear.
+  // The interpolation: INTERP_NN, INTERP_LINEAR or, for images, INTERP_CUBIC (a = -0.75, as OpenCV's). Default:
+  // Interpolation::linear.
   Choice<Interpolation> interp_type{};
   // The canvas keeps the extents of the input. Default: false.
   Optional<bool> keep_size{};
@@ -987,6 +1035,7 @@ struct RotateArguments {
     angle.add_to(collected, "angle");
     size.add_to(collected, "size");
     axis.add_to(collected, "axis");
+    border_mode.add_to(collected, "border_mode");
     dtype.add_to(collected, "dtype");
     fill_value.add_to(collected, "fill_value");
     interp_type.add_to(collected, "interp_type");
@@ -998,8 +1047,9 @@ struct RotateArguments {
 // Rotates images counter-clockwise, and volumes about an axis, around their centers.
 //
 // The canvas holds the whole result unless size or keep_size is given. To move points with an image, use
-// transforms.rotation(angle=-angle): its angles go from x to y, and y points down. Layouts: any with H and W, with D
-// for a volume; the output keeps the layout. Types: all.
+// transforms.rotation(angle=-angle): its angles go from x to y, and y points down. Cubic interpolation and the borders
+// reflect, reflect_101 and wrap are for images, keep the type and join no other operator in a stage. Layouts: any with
+// H and W, with D for a volume; the output keeps the layout. Types: all.
 //
 // Computes in float64: the position where each run of 64 pixels begins, because float32 has too few digits for
 // fractions of pixels in large images.
@@ -1401,11 +1451,15 @@ inline Value transpose(const Value& input, const TransposeArguments& arguments =
 struct WarpAffineArguments {
   // Extents of the output, outermost first: (height, width) or (depth, height, width).
   PerSample<std::vector<double>> size{};
+  // The area outside the input: "constant", "replicate", "reflect", "reflect_101", "wrap"; the last three for images
+  // alone. Default: constant if there is a fill_value, else replicate.
+  Choice<BorderMode> border_mode{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
-  // Value outside the input, rounded to its type; default: the nearest sample at the edge.
+  // Value of a "constant" border, rounded to the type of the input; default: 0.
   Optional<double> fill_value{};
-  // The interpolation: INTERP_NN or INTERP_LINEAR. Default: Interpolation::linear.
+  // The interpolation: INTERP_NN, INTERP_LINEAR or, for images, INTERP_CUBIC (a = -0.75, as OpenCV's). Default:
+  // Interpolation::linear.
   Choice<Interpolation> interp_type{};
   // The matrix maps output to input; otherwise it is inverted. Default: true.
   Optional<bool> inverse_map{};
@@ -1413,24 +1467,29 @@ struct WarpAffineArguments {
   PerSample<std::vector<double>> matrix{};
   // Deprecated name of dtype.
   Optional<DType> output_dtype{};
+  // The position (0, 0): "corner" or "center" (as in OpenCV) of the first pixel. Default: PixelOrigin::corner.
+  Choice<PixelOrigin> pixel_origin{};
 
   Arguments list() const {
     Arguments collected;
     size.add_to(collected, "size");
+    border_mode.add_to(collected, "border_mode");
     dtype.add_to(collected, "dtype");
     fill_value.add_to(collected, "fill_value");
     interp_type.add_to(collected, "interp_type");
     inverse_map.add_to(collected, "inverse_map");
     matrix.add_to(collected, "matrix");
     output_dtype.add_to(collected, "output_dtype");
+    pixel_origin.add_to(collected, "pixel_origin");
     return collected;
   }
 };
 // Transforms images and volumes by an affine map.
 //
-// Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its center at k + 0.5. For
-// cubic interpolation and other borders call `warp_perspective` with the third row 0, 0, 1. Layouts: any with H and W,
-// with D for a volume; the output keeps the layout. Types: all.
+// Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel, unless pixel_origin says otherwise: pixel
+// k has its center at k + 0.5. Cubic interpolation and the borders reflect, reflect_101 and wrap are for images, keep
+// the type and join no other operator in a stage. Layouts: any with H and W, with D for a volume; the output keeps the
+// layout. Types: all.
 //
 // Computes in float64: the position where each run of 64 pixels begins, because float32 has too few digits for
 // fractions of pixels in large images.

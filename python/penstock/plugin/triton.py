@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["autoserialize", "install"]
 
 _BACKEND = "libtriton_penstock.so"
-_LIBRARIES = (_BACKEND, "libpenstock.so.0", "libpenstock_cuda.so", "penstock_kernel_compiler")
+_FILES = (_BACKEND, "libpenstock.so.*", "libpenstock_cuda.so", "penstock_kernel_compiler")
 
 
 def autoserialize(dali_pipeline: F) -> F:
@@ -67,7 +67,7 @@ def install(directory: str | PathLike[str]) -> Path:
     """
     package = Path(__file__).resolve().parents[1]
     folder = Path(directory) / "penstock"
-    found = [package / name for name in _LIBRARIES if (package / name).exists()]
+    found = [file for pattern in _FILES for file in package.glob(pattern)]
     if not any(file.name == _BACKEND for file in found):
         raise FileNotFoundError(
             f"{package / _BACKEND} does not exist: this build of Penstock has no backend for Triton"
