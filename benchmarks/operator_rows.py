@@ -104,6 +104,12 @@ def resampling():
     resize("resize 224 antialiased", 224, "linear", ALL)
     row("resize 224 area", "image", TWO, lambda f, x: f.fn.resize(x, size=[224, 224], interp_type="area"))
     row("resize half area", "image", TWO, lambda f, x: f.fn.resize(x, size=[192, 256], interp_type="area"))
+    row(
+        "tensor_resize",
+        "image",
+        TWO,
+        lambda f, x: f.fn.tensor_resize(x, sizes=[224, 224], axes=[0, 1], antialias=False),
+    )
     for kind in ("linear", "cubic"):
         resize(f"resize 640 {kind}", 640, kind, TWO, antialias=False)
     row(

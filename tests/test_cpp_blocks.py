@@ -21,9 +21,15 @@ CALLS = {
             "f(pixels.data(), values, 2, 40, 50);",
         ),
         (
+            "",
+            "cv::Mat frame(300, 400, CV_8UC3, cv::Scalar(1, 2, 3)), canvas(224, 260, CV_8UC3, cv::Scalar(0, 0, 0));"
+            "std::vector<uint8_t> luma(2048 * 1080), chroma(2048 * 540); f(frame, canvas, luma.data(), chroma.data());",
+        ),
+        (
             "void train(const Batch& images, const Batch& labels) { look(images); look(labels); end_after(3); }",
             "try { f(); } catch (int) {}",
         ),
+        ("", "f();"),  # over the folder of pictures
         (
             "void train(const void* data, void*) { if (!data) std::abort(); }",
             "std::vector<uint8_t> pixels(2 * 40 * 50 * 3, 7);"
@@ -53,6 +59,8 @@ CALLS = {
 }
 PROGRAM = """
 #include <penstock/fn.h>
+#include <penstock/image.hpp>
+#include <penstock/opencv.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -110,6 +118,8 @@ def test_cpp_blocks_run_under_the_address_sanitizer(tmp_path):
     (tmp_path / "broken.jpg").write_bytes((tmp_path / "a.jpg").read_bytes()[:-200])
     pipe = training([str(tmp_path / name) for name in ("a.jpg", "b.jpg")])
     (tmp_path / "exported").mkdir()
+    (tmp_path / "pictures" / "cats").mkdir(parents=True)
+    (tmp_path / "pictures" / "cats" / "a.jpg").hardlink_to(tmp_path / "a.jpg")
     for path in ("training.json", "exported/evaluation.json"):
         pipe.save(str(tmp_path / path))
     preprocessing().save(str(tmp_path / "preprocessing.json"))
@@ -122,9 +132,11 @@ def test_cpp_blocks_run_under_the_address_sanitizer(tmp_path):
         *STRICT,
         "-g1",
         "-fsanitize=address,undefined",
+        "-isystem",
+        "/usr/include/opencv4",
     ]
     built = subprocess.run(
-        [*command, BUILD / "libpenstock.so", f"-Wl,-rpath,{BUILD}"],
+        [*command, BUILD / "libpenstock.so", "-lopencv_core", f"-Wl,-rpath,{BUILD}"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

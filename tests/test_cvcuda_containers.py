@@ -191,8 +191,8 @@ def test_wrong_calls_say_what_is_wrong():
             call()
     with pytest.raises(OperatorError):
         cvcuda.resize(plain, (2, 2, 3))
-    with pytest.raises(AttributeError, match="no operator finds features"):
-        _ = cvcuda.sift
+    with pytest.raises(AttributeError, match="operators need no object"):
+        _ = cvcuda.get_findhomography_operator
 
 
 def test_streams_and_the_cache_are_accepted():

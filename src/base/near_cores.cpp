@@ -26,6 +26,22 @@ struct CoreSet {
   }
 };
 
+std::vector<int> own_cores() {
+  CoreSet allowed;
+  std::vector<int> cores;
+  if (!allowed.set || sched_getaffinity(0, CoreSet::kBytes, allowed.set.get()) != 0) return cores;
+  for (int core = 0; core < kMostCores; ++core)
+    if (CPU_ISSET_S(core, CoreSet::kBytes, allowed.set.get())) cores.push_back(core);
+  return cores;
+}
+
+bool stay_on(const std::vector<int>& cores) noexcept {
+  CoreSet wanted;
+  if (!wanted.set) return false;
+  for (const int core : cores) CPU_SET_S(core, CoreSet::kBytes, wanted.set.get());
+  return sched_setaffinity(0, CoreSet::kBytes, wanted.set.get()) == 0;
+}
+
 }  // namespace
 
 std::vector<int> numbers_in_list(const std::string& text) {
@@ -51,19 +67,22 @@ std::vector<int> cores_near(const std::string& pci_bus_id, const std::string& de
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (name.empty() || name.find('/') != std::string::npos) return {};
   std::ifstream file(devices + "/" + name + "/local_cpulist");
-  CoreSet allowed;
-  if (!std::getline(file, list) || !allowed.set || sched_getaffinity(0, CoreSet::kBytes, allowed.set.get()) != 0)
-    return {};
+  if (!std::getline(file, list)) return {};
   std::vector<int> cores = numbers_in_list(list);
-  std::erase_if(cores, [&](int core) { return !CPU_ISSET_S(core, CoreSet::kBytes, allowed.set.get()); });
+  const std::vector<int> own = own_cores();
+  std::erase_if(cores, [&](int core) { return !std::ranges::binary_search(own, core); });
   return cores;
 }
 
-void stay_on(const std::vector<int>& cores) noexcept {
-  CoreSet wanted;
-  if (cores.empty() || !wanted.set) return;
-  for (const int core : cores) CPU_SET_S(core, CoreSet::kBytes, wanted.set.get());
-  static_cast<void>(sched_setaffinity(0, CoreSet::kBytes, wanted.set.get()));
+OnCores::OnCores(const std::vector<int>& cores) noexcept {
+  try {
+    const std::vector<int> before = cores.empty() ? std::vector<int>() : own_cores();
+    if (!before.empty() && stay_on(cores)) before_ = before;
+  } catch (...) {  // no memory: it runs where it did
+  }
+}
+OnCores::~OnCores() {
+  if (!before_.empty()) stay_on(before_);
 }
 
 }  // namespace penstock

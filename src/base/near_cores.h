@@ -12,8 +12,17 @@ std::vector<int> numbers_in_list(const std::string& text);
 // nothing, as on a machine of one node and in many virtual machines, or if none of them may be used. `devices`: where
 // the system has them.
 std::vector<int> cores_near(const std::string& pci_bus_id, const std::string& devices = "/sys/bus/pci/devices");
-// The calling thread runs on these cores alone from now on, and memory that it is the first to write is near them.
-// Without effect if there are none, or if the system refuses.
-void stay_on(const std::vector<int>& cores) noexcept;
+// Until the end of the scope the calling thread runs on these cores alone. Threads that it starts meanwhile stay on them,
+// and memory that they are the first to write is near. Without effect if there are none, or if the system refuses.
+class OnCores {
+ public:
+  explicit OnCores(const std::vector<int>& cores) noexcept;
+  ~OnCores();
+  OnCores(const OnCores&) = delete;
+  OnCores& operator=(const OnCores&) = delete;
+
+ private:
+  std::vector<int> before_;  // where it ran; empty: nothing has changed
+};
 
 }  // namespace penstock

@@ -33,21 +33,28 @@ TEST(NearCores, FindsTheCoresOfADeviceThatThisThreadMayUse) {
   std::filesystem::remove_all(devices);
 }
 
-TEST(NearCores, AThreadStaysOnItsCores) {
-  std::thread([] {
-    cpu_set_t now;
+TEST(NearCores, AThreadAndThoseThatItStartsRunOnTheCores) {
+  cpu_set_t before, now;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  int own = 0;
+  while (!CPU_ISSET(own, &before)) ++own;
+  {
+    const OnCores nowhere({});
     ASSERT_EQ(sched_getaffinity(0, sizeof now, &now), 0);
-    int own = 0;
-    while (!CPU_ISSET(own, &now)) ++own;
-    stay_on({});
-    cpu_set_t same;
-    ASSERT_EQ(sched_getaffinity(0, sizeof same, &same), 0);
-    EXPECT_TRUE(CPU_EQUAL(&now, &same));
-    stay_on({own});
-    ASSERT_EQ(sched_getaffinity(0, sizeof same, &same), 0);
-    EXPECT_EQ(CPU_COUNT(&same), 1);
-    EXPECT_TRUE(CPU_ISSET(own, &same));
-  }).join();
+    EXPECT_TRUE(CPU_EQUAL(&now, &before));
+    const OnCores absent({60000});  // refused
+    ASSERT_EQ(sched_getaffinity(0, sizeof now, &now), 0);
+    EXPECT_TRUE(CPU_EQUAL(&now, &before));
+    const OnCores scope({own});
+    std::thread([own] {
+      cpu_set_t started;
+      ASSERT_EQ(sched_getaffinity(0, sizeof started, &started), 0);
+      EXPECT_EQ(CPU_COUNT(&started), 1);
+      EXPECT_TRUE(CPU_ISSET(own, &started));
+    }).join();
+  }
+  ASSERT_EQ(sched_getaffinity(0, sizeof now, &now), 0);
+  EXPECT_TRUE(CPU_EQUAL(&now, &before));
 }
 
 }  // namespace

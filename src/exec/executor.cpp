@@ -50,6 +50,8 @@ Executor::Executor(Graph g, PipelineOptions o)
 
 void Executor::open() {
   open_gpu();
+  const bool near = gpu_ && options.set_affinity;
+  const OnCores scope(near ? cores_near(gpu_->runtime().pci_bus_id(gpu_->device())) : std::vector<int>());
   open_sources();
   runner_.workers.resize(static_cast<size_t>(options.threads_made()) + 1);
   indexes_.open(context_, runner_.workers);
@@ -71,8 +73,6 @@ void Executor::open_gpu() {
   const int streams = options.one_stream ? 1 : context_.depth + 1;
   gpu_ = std::make_unique<GpuWork>(std::max(0, options.device), streams, options.memory_limit);
   context_.gpu = gpu_.get();
-  if (options.set_affinity)
-    iterations.scheduler.keep_threads_on(cores_near(gpu_->runtime().pci_bus_id(gpu_->device())));
   runner_.admission.open_gpu(!engines.empty(), [this] { iterations.scheduler.made_room(); });
 }
 

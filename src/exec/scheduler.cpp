@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/near_cores.h"
 #include "data/remote.h"
 
 namespace penstock {
@@ -22,10 +21,7 @@ Scheduler::Scheduler(JobWork& work, int threads, int working)
 }
 
 void Scheduler::begin_thread(int number, int lane) {
-  threads_.begin(lane, [this, number, lane] {
-    stay_on(cores_);
-    serve(number, lane);
-  });
+  threads_.begin(lane, [this, number, lane] { serve(number, lane); });
 }
 
 bool Scheduler::add(std::shared_ptr<Job> job, bool soon, size_t most) {

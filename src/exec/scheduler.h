@@ -4,7 +4,6 @@
 #pragma once
 #include <atomic>
 #include <utility>
-#include <vector>
 
 #include "base/crew.h"
 #include "exec/job_queue.h"
@@ -26,8 +25,7 @@ class Scheduler {
   Scheduler(JobWork& work, int threads, int working = 0);
   ~Scheduler() { stop(); }
 
-  int add_lane() { return threads_.add_lane(); }                               // before the threads begin
-  void keep_threads_on(std::vector<int> cores) { cores_ = std::move(cores); }  // before they begin; none: anywhere
+  int add_lane() { return threads_.add_lane(); }  // before the threads begin
   // A thread of the lane; its number is given to the work.
   void begin_thread(int number, int lane);
   // Gives the job the next number. soon: this thread waits for it next, and may do what another one had to be woken
@@ -63,7 +61,6 @@ class Scheduler {
   mutable std::mutex mutex_;
   LaneThreads threads_{mutex_};
   JobQueue queue_;
-  std::vector<int> cores_;
   std::atomic<bool> stop_{false};  // set under mutex_; a thread that waits for remote storage looks at it
   std::atomic<const Scheduler*> waits_in_{nullptr};  // whose function the consumer is in, while it waits here
 

@@ -3,10 +3,8 @@
 #include "exec/scheduler.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -233,38 +231,6 @@ TEST(Scheduler, StopsWhileJobsAreOnTheirWay) {
     scheduler.ask_to_stop();
     EXPECT_TRUE(scheduler.stop_within(std::chrono::seconds(10)));
   }
-}
-
-// How many threads of the process may run on exactly these cores.
-int threads_on(const cpu_set_t& cores) {
-  int count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    cpu_set_t own;
-    if (sched_getaffinity(std::stoi(task.path().filename()), sizeof own, &own) == 0) count += CPU_EQUAL(&own, &cores);
-  }
-  return count;
-}
-
-TEST(Scheduler, KeepsItsThreadsOnTheCoresThatItIsGiven) {
-  cpu_set_t all, first;
-  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
-  int core = 0;
-  while (!CPU_ISSET(core, &all)) ++core;
-  CPU_ZERO(&first);
-  CPU_SET(core, &first);
-  if (CPU_EQUAL(&all, &first)) GTEST_SKIP() << "the process has one core";
-  NotedWork work(std::vector<StepPlan>(1), 2, 1, 0);
-  Scheduler scheduler(work, 2);
-  work.scheduler = &scheduler;
-  scheduler.keep_threads_on({core});
-  for (int k = 0; k < 2; ++k) scheduler.begin_thread(k, kAnyStep);
-  for (int wait = 0; wait < 1000 && threads_on(first) < 2; ++wait)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_EQ(threads_on(first), 2);
-  cpu_set_t own;
-  ASSERT_EQ(sched_getaffinity(0, sizeof own, &own), 0);
-  EXPECT_TRUE(CPU_EQUAL(&own, &all));
-  scheduler.stop();
 }
 
 TEST(Scheduler, TheThreadThatWaitsDoesTheWork) {

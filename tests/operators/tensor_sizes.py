@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from operator_calls import Case
 from operators.draws import images, number, of
 from operators.exact import along_axis, listed, round_away
-from operators.resampling import _near_border, draw_filters, resample_axis
+from operators.resampling import _near_border, area_axis, draw_filters, resample_axis
 
 ROUND = {"round": round_away, "truncate": math.floor, "ceil": math.ceil}
 
@@ -34,7 +34,12 @@ def geometry_of(extents, *, sizes=None, scales=None, size_rounding="round", alig
 def tensor_resize(x, *, axes=None, interp_type="linear", antialias=True, **size):
     axes = list(range(x.ndim)) if axes is None else [a % x.ndim for a in axes]
     x = np.asarray(x, np.float64)
-    for axis, (low, high, n) in zip(axes, geometry_of([x.shape[a] for a in axes], **size)):
+    geometry = geometry_of([x.shape[a] for a in axes], **size)
+    grows = any(n > abs(high - low) for low, high, n in geometry)
+    for axis, (low, high, n) in zip(axes, geometry):
+        if interp_type == "area":
+            x = along_axis(x, axis, lambda v, a=(low, high, n): area_axis(v, *a, grows))
+            continue
         filters = {"min_filter": interp_type, "mag_filter": interp_type, "antialias": antialias}
         x = along_axis(x, axis, lambda v, a=(low, high, n): resample_axis(v, *a, **filters))
     return x

@@ -37,6 +37,7 @@ DIFFERENT = {
 
 # Functions that compute on the host, also where their arrays are on a GPU -> why.
 ON_HOST = {
+    "sift": "what a keypoint is depends on the ones before, and their number is a result",
     "nms": "ties between scores are decided by areas, as CV-CUDA does and fn.nms does not",
     "min_loc": "the number of places is a result",
     "max_loc": "the number of places is a result",

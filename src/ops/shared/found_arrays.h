@@ -74,8 +74,7 @@ inline std::pair<int64_t, int64_t> plane_extents(const View& image) {
     const char axis = image.layout.empty() ? "HWC"[d] : image.layout[d];
     if (axis == 'H' || axis == 'W') extents[axis == 'W'] = image.shape[d];
     else if (image.shape[d] != 1)
-      bad_argument("expected an image of one channel, got the shape {}, layout '{}'", image.shape.text(),
-                   image.layout.str());
+      bad_argument("expected an image of one channel, got the shape {}", image.shape.text());
   }
   if (extents[0] > 0 && extents[1] > INT32_MAX / 8 / extents[0])
     bad_argument("an image of the shape {} is too large", image.shape.text());
