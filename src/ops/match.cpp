@@ -66,8 +66,8 @@ struct Match : WholeOperator {
     if (!cross_check || c.sources == 0 || c.targets == 0) return;
     auto* const pairs = static_cast<int32_t*>(to.scratch(static_cast<size_t>((3 * c.sources + 3 * c.targets) * 8)));
     void* const distances = pairs + 2 * c.sources;
-    numbers[1] = reinterpret_cast<int64_t>(pairs), numbers[2] = reinterpret_cast<int64_t>(distances);
-    if (to.at_once()) {
+    if (to.at_once()) {  // else the kernel writes the numbers, which are on the device
+      numbers[1] = reinterpret_cast<int64_t>(pairs), numbers[2] = reinterpret_cast<int64_t>(distances);
       numbers[0] = match_rows(in[0].data, in[1].data, c, true, pairs, static_cast<float*>(distances));
       return;
     }
