@@ -64,14 +64,6 @@ def test_images_with_room_for_what_they_read(behind, arguments):
     assert_same(pictures(), ROOM, BEHIND[behind], **arguments)
 
 
-@pytest.mark.parametrize("behind", ["nothing", "two operators", "mixed channels", "planes of halves", "wide integers"])
-@pytest.mark.parametrize("dtype", ["float32", "float16", "uint16"])
-def test_wider_elements_with_room_for_what_they_read(behind, dtype):
-    data = [x.astype(dtype) for x in pictures()]
-    for arguments in ({}, {"fill_value": 7.0}, {"interp_type": 0, "size": [100.0, 170.0]}):
-        assert_same(data, ROOM, BEHIND[behind], **arguments)
-
-
 @pytest.mark.parametrize("behind", ["nothing", "bytes", "planes of halves"])
 @pytest.mark.parametrize("other", NO_ROOM, ids=str)
 def test_one_image_without_room_changes_no_other(behind, other):

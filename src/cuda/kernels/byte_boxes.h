@@ -7,6 +7,9 @@ namespace penstock {
 struct alignas(16) FourWords {
   uint32_t v[4];
 };
+struct alignas(16) BoxStart {
+  int64_t x, y;
+};
 // Writes four neighboring pixels as words: of three words that hold them, from bytes at a word's address, from any
 // address.
 __device__ inline void put_pixels(uint32_t a, uint32_t b, uint32_t c, uint32_t* to) {

@@ -69,9 +69,7 @@ class Emitter : KernelWriter {
             fmt::format("elements<Stage, {}, {}>", is_long ? std::min(most, 4) : most, is_long ? 1 : kInFlight)};
   }
   Kernel image_warp() const {
-    if (variant.box_tile == kBoxTile) return {"image_boxes.h", fmt::format("image_boxes<Stage, {}>", kStageThreads)};
-    if (variant.box_tile == kElementTile)
-      return {"element_boxes.h", fmt::format("element_boxes<Stage, {}>", kStageThreads)};
+    if (variant.boxes) return {"image_boxes.h", fmt::format("image_boxes<Stage, {}>", kStageThreads)};
     return {"image_warp.h", "image_warp<Stage>"};
   }
   Kernel tiled() const {
@@ -127,13 +125,6 @@ int64_t work_granule(const StageCode& code, const StageVariant& v) {
   if (v.moved_rows) return kStageThreads / 32;
   return v.kind == StageVariant::Kind::elements ? int64_t{kStageThreads} * vector_elements(code) * kInFlight
                                                 : kStageThreads;
-}
-size_t box_bytes(const StageCode& code, const StageVariant& v) {
-  if (v.box_tile == kBoxTile) return kBoxBytes;
-  const size_t element = size_of(input_dtype(code, 0));
-  const size_t out = size_of(type_of(code.program, code.program.outputs[0]).dtype);
-  const size_t box = (size_t{kElementRows} * kElementPitch * v.planes * element + 7) / 8 * 8;
-  return size_t{kElementTile} * 16 + box + size_t{kStageThreads} * v.out_planes * out;
 }
 size_t shared_bytes(const StageCode& code, const StageVariant& v) {
   const size_t rows = v.pixel_rows ? size_t{kStageThreads / 32} * kRowBytes : 0;

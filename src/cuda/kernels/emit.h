@@ -56,9 +56,7 @@ struct StageVariant {
   bool moved_rows = false;     // kind positions: pixels of wide elements that are only moved (moved_rows.h)
   bool reverses = false;       // of pixel_rows, a stage that only reverses the channels
   bool nearest = false;        // kind warped: outputs are samples
-  // Kind warped, where what a square of outputs reads has room in shared memory: its side, kBoxTile of bytes to bytes,
-  // kElementTile of wider elements; 0: a block has no such box.
-  int box_tile = 0;
+  bool boxes = false;          // kind warped: bytes to bytes, and what a tile reads has room in shared memory
   auto operator<=>(const StageVariant&) const = default;
 };
 
@@ -78,7 +76,6 @@ bool warps_image(const StageCode& code, const StageVariant& v);
 // Shared memory of a block where pixels are words: warp_shape.h.
 constexpr size_t kBoxBytes =
     kBoxTile * 16 + (kBoxPitch * kBoxRows + kStageThreads / 32 * 4 * kExchangePitch) * size_t{4};
-size_t box_bytes(const StageCode& code, const StageVariant& v);
 // Of one multiprocessor at least: fewer than two blocks are slower than none.
 constexpr size_t kBoxesMostShared = 96 * 1024;
 constexpr int64_t kMostBoxTiles = int64_t{1} << 22;  // of a sample: what a float32 divides exactly

@@ -5,12 +5,73 @@
 // through shared memory, so that each thread has four neighbors of a row: they are stored as the words they are, or go
 // through the rest of the stage. benchmarks/gpu/warp_limit.cu is the same by itself.
 #pragma once
-#include "cuda/kernels/box_tile.h"
 #include "cuda/kernels/byte_boxes.h"
 #include "cuda/kernels/stage_group.h"
+#include "cuda/kernels/stage_loops.h"
 #include "cuda/kernels/warp_lanes.h"
+#include "cuda/kernels/warp_shape.h"
 
 namespace penstock {
+
+// A block's outputs, and the image that they read.
+template <class Stage> struct BoxTile {
+  typedef typename Stage::Index Index;
+  typedef typename Stage::Out Out;
+  static constexpr int kX = Stage::kWarpX, kY = Stage::kWarpY;
+
+  const char* table;
+  const BoxRow& map;
+  const int64_t step_x, step_y;
+  const int width, height;  // of the image
+  Index row_bytes;
+  const uint8_t* image;
+  Out* out;            // of this image
+  Index out_x, out_y;  // strides
+  Index end_x, end_y;  // the outputs of an image
+  int left, top;       // the first output
+  int wide, tall;      // half a tile is one that is wide enough
+
+  __device__ inline explicit BoxTile(const StageBlock<Stage>& b)
+      : table(b.table),
+        map(b.row.box()),
+        step_x(map.step_x),
+        step_y(map.step_y),
+        width(static_cast<int>(map.source.extent[0])),
+        height(static_cast<int>(map.source.extent[1])),
+        image(b.in.own),
+        out(b.out) {
+    const StageLoops<Stage> loops(b.row);
+    row_bytes = loops.in[0][kY], out_x = loops.out[kX], out_y = loops.out[kY];
+    end_x = loops.extent[kX], end_y = loops.extent[kY];
+    const int tiles_x = (end_x + kBoxTile - 1) / kBoxTile, tiles_y = (end_y + kBoxTile - 1) / kBoxTile;
+    const int down = part(b.begin, map.tiles_across), outer = part(down, map.tiles_down);
+    left = (b.begin - down * tiles_x) * kBoxTile, top = (down - outer * tiles_y) * kBoxTile;
+    wide = end_x - left > 32 ? 64 : 32, tall = end_y - top < kBoxTile ? end_y - top : kBoxTile;
+    Index rest = outer;
+    PENSTOCK_UNROLL
+    for (int d = kY - 1; d >= 0; --d) {
+      const Index place = d > 0 ? rest % loops.extent[d] : rest;
+      rest /= loops.extent[d];
+      image += place * loops.in[0][d], out += place * loops.out[d];
+    }
+  }
+  // Where the rows of the tile begin to read.
+  template <int hop> __device__ inline void begin_rows(BoxStart* start) const {
+    constexpr double shift = Stage::kNearest ? 0.0 : 0.5;
+    constexpr int64_t more = Stage::kNearest ? 0 : kAffineByteHalf;
+    PENSTOCK_ROLLED
+    for (int r = static_cast<int>(threadIdx.x); r < tall; r += hop) {
+      start[r].x = affine_begin<int>(map.m, 2, 0, left, top + r, 0, shift, 0.0) + more;
+      start[r].y = affine_begin<int>(map.m, 2, 1, left, top + r, 0, shift, 0.0) + more;
+    }
+    __syncthreads();
+  }
+
+ private:
+  PENSTOCK_HD static inline int part(int i, float inverse) {
+    return static_cast<int>((static_cast<float>(i) + 0.5f) * inverse);
+  }
+};
 
 // The box of the source that a tile reads: its corner, its pixels in units of four, and its rows.
 struct SourceBox {
@@ -19,28 +80,28 @@ struct SourceBox {
   template <class Tile> __device__ inline SourceBox(const Tile& t, const BoxStart* start) {
     const BoxStart first = start[0], last = start[t.tall - 1];
     const int64_t across_x = (t.wide - 1) * t.step_x, across_y = (t.wide - 1) * t.step_y;
-    x0 = lowest_sample(first.x, last.x, across_x) & ~3, y0 = lowest_sample(first.y, last.y, across_y);
-    units = (highest_sample(first.x, last.x, across_x) + 5 - x0) >> 2;
-    rows = highest_sample(first.y, last.y, across_y) + 2 - y0;
+    x0 = low(first.x, last.x, across_x) & ~3, y0 = low(first.y, last.y, across_y);
+    units = (high(first.x, last.x, across_x) + 5 - x0) >> 2;
+    rows = high(first.y, last.y, across_y) + 2 - y0;
   }
   // Brings it to shared memory. One loop for each kind of box: all in one, the kernel takes a quarter longer.
   template <int hop, class Tile> __device__ inline void fill(const Tile& t, uint32_t* box) const {
     const int thread = static_cast<int>(threadIdx.x);
     const uint32_t inverse = inverse_of(units);
-    const bool words = ((reinterpret_cast<uint64_t>(t.image) | t.row_in) & 3) == 0;
+    const bool words = ((reinterpret_cast<uint64_t>(t.image) | t.row_bytes) & 3) == 0;
     const bool inside = x0 >= 0 && x0 + units * 4 <= t.width && y0 >= 0 && y0 + rows <= t.height;
-    const uint8_t* corner = t.image + (static_cast<int64_t>(y0) * t.row_in + x0 * 3);
+    const uint8_t* corner = t.image + (static_cast<int64_t>(y0) * t.row_bytes + x0 * 3);
     if (inside && words) {
       PENSTOCK_UNROLL_TWICE
       for (int u = thread; u < units * rows; u += hop) {
         const int r = static_cast<int>(u * inverse >> 20), c = u - r * units;
-        put_words(reinterpret_cast<const uint32_t*>(corner + (r * t.row_in + c * 12)), box + r * kBoxPitch + c * 4);
+        put_words(reinterpret_cast<const uint32_t*>(corner + (r * t.row_bytes + c * 12)), box + r * kBoxPitch + c * 4);
       }
     } else if (inside) {
       PENSTOCK_UNROLL_TWICE
       for (int u = thread; u < units * rows; u += hop) {
         const int r = static_cast<int>(u * inverse >> 20), c = u - r * units;
-        put_inner(corner + (r * t.row_in + c * 12), box + r * kBoxPitch + c * 4);
+        put_inner(corner + (r * t.row_bytes + c * 12), box + r * kBoxPitch + c * 4);
       }
     } else {
       const WarpSource& source = t.map.source;
@@ -52,7 +113,7 @@ struct SourceBox {
         const int r = static_cast<int>(u * inverse >> 20), c = u - r * units, x = x0 + c * 4, y = y0 + r;
         const int own = clamp(y, 0, t.height - 1);
         uint32_t* to = box + r * kBoxPitch + c * 4;
-        const uint8_t* row = t.image + static_cast<int64_t>(own) * t.row_in;
+        const uint8_t* row = t.image + static_cast<int64_t>(own) * t.row_bytes;
         if (fills && (y != own || x <= -4 || x >= t.width))
           *reinterpret_cast<FourWords*>(to) = {{outside, outside, outside, outside}};
         else if (x >= 0 && x + 4 <= t.width) put_inner(row + x * 3, to);
@@ -60,6 +121,17 @@ struct SourceBox {
       }
     }
     __syncthreads();
+  }
+
+ private:
+  // The least and the largest sample of two rows that go `across` from a and b on.
+  PENSTOCK_HD static inline int low(int64_t a, int64_t b, int64_t across) {
+    const int64_t c = a < b ? a : b;
+    return affine_at(across < 0 ? c + across : c);
+  }
+  PENSTOCK_HD static inline int high(int64_t a, int64_t b, int64_t across) {
+    const int64_t c = a < b ? b : a;
+    return affine_at(across < 0 ? c : c + across);
   }
 };
 
@@ -71,7 +143,7 @@ template <class Stage> struct BoxWarp {
   static constexpr bool kPacks = std::is_same_v<Out, uint8_t> && Stage::kOutPlanes == 3;
   static constexpr bool kPlain = Stage::kResultWithin && !Stage::kRow.faults;  // the pixels are the results
 
-  const BoxTile<Stage, kBoxTile>& tile;
+  const BoxTile<Stage>& tile;
   const StageStore<Stage>& store;
   const typename Stage::Coefs& coefs;
   int32_t* fault;
@@ -79,9 +151,8 @@ template <class Stage> struct BoxWarp {
   uint32_t* exchange;
   int64_t from_x[kOwnLanes], from_y[kOwnLanes];
 
-  __device__ inline BoxWarp(const BoxTile<Stage, kBoxTile>& t, const StageStore<Stage>& s,
-                            const typename Stage::Coefs& c, int32_t* f, const SourceBox& source, uint32_t* box,
-                            int warp)
+  __device__ inline BoxWarp(const BoxTile<Stage>& t, const StageStore<Stage>& s, const typename Stage::Coefs& c,
+                            int32_t* f, const SourceBox& source, uint32_t* box, int warp)
       : tile(t), store(s), coefs(c), fault(f), column((warp & 1) * 32) {
     exchange = box + kBoxPitch * kBoxRows + warp * 4 * kExchangePitch;
     for (int u = 0; u < kOwnLanes; ++u) {
@@ -159,7 +230,7 @@ template <class Stage, int threads> __device__ inline void image_boxes(const cha
   const StageBlock<Stage> b(table);
   const typename Stage::Coefs coefs(b.coefs + b.row.head().coefs);
   const StageStore<Stage> store(b, Stage::kWarpX);
-  const BoxTile<Stage, kBoxTile> tile(b);
+  const BoxTile<Stage> tile(b);
   PENSTOCK_SHARED(BoxStart, start);
   uint32_t* box = reinterpret_cast<uint32_t*>(start + kBoxTile);
   tile.template begin_rows<hop>(start);

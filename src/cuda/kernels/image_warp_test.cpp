@@ -2,7 +2,6 @@
 // The kernels of images' affine maps, compiled by the host's compiler, against the map of single elements.
 #include "emulated_gpu/one_thread.h"
 
-#include "cuda/kernels/element_boxes.h"
 #include "cuda/kernels/image_boxes.h"
 #include "cuda/kernels/image_warp.h"
 
@@ -147,27 +146,16 @@ template <class Stage> class WarpTest {
     penstock_shared = nullptr;
   }
   void boxes() {
+    const auto tiles = [](int extent) { return (extent + kBoxTile - 1) / kBoxTile; };
+    constexpr int kThreads = 256;
     std::vector<BoxStart> shared(kBoxTile + (kBoxPitch * kBoxRows + kThreads / 32 * 4 * kExchangePitch) / 4);
-    tiles(kBoxTile, shared, [](const char* table) { image_boxes<Stage, kThreads>(table); });
-  }
-  void elements() {
-    const size_t box = size_t{kElementRows} * kElementPitch * kPlanes * sizeof(In);
-    std::vector<BoxStart> shared(kElementTile + (box + 8 + size_t{kThreads} * kPlanes * sizeof(Out)) / 16 + 1);
-    tiles(kElementTile, shared, [](const char* table) { element_boxes<Stage, kThreads>(table); });
-  }
-
- private:
-  static constexpr int kThreads = 256;
-
-  template <class Kernel> void tiles(int side, std::vector<BoxStart>& shared, const Kernel& kernel) {
-    const auto tiles = [side](int extent) { return (extent + side - 1) / side; };
     penstock_shared = reinterpret_cast<char*>(shared.data());
     const int across = tiles(c_.width), down = tiles(c_.height);
     run(int64_t{across} * down * c_.frames, 1, [&](const char* table) {
       BoxRow& box = row_.box();
       box.step_x = affine_step(c_.m[0]), box.step_y = affine_step(c_.m[3]);
       box.tiles_across = 1.0f / static_cast<float>(across), box.tiles_down = 1.0f / static_cast<float>(down);
-      kernel(table);
+      image_boxes<Stage, kThreads>(table);
     });
     penstock_shared = nullptr;
   }
@@ -251,32 +239,6 @@ TEST(ImageWarp, boxes_make_the_same_pixels) {
   WarpTest<Packed>({.m = {0.5, 0, 1, 0, 0.5, 1}, .in_width = 84, .in_height = 60, .width = 128, .height = 64}).boxes();
   WarpTest<Video>({.m = kTurned, .in_width = 64, .in_height = 48, .width = 70, .height = 65, .frames = 3}).boxes();
   WarpTest<Planes>({.m = kTurned, .in_width = 90, .in_height = 80, .width = 67, .height = 30, .planar = true}).boxes();
-}
-
-TEST(ImageWarp, boxes_of_wide_elements_make_the_same_pixels) {
-  using Floats = WarpStage<float, float, 3, 2, false, false>;
-  using Nearest = WarpStage<float, float, 3, 2, false, false, true>;
-  using Shorts = WarpStage<int16_t, float, 3, 3, false, false>;
-  using Gray = WarpStage<uint16_t, uint16_t, 1, 2, false, false>;
-  for (const bool border_fill : {true, false}) {
-    const WarpCase several{
-        .m = kTurned, .in_width = 90, .in_height = 80, .width = 131, .height = 70, .border_fill = border_fill};
-    WarpTest<Floats>(several).elements();
-    WarpTest<Nearest>(several).elements();
-    WarpTest<Gray>(several).elements();
-    WarpTest<Floats>({.m = kTurned,
-                      .in_width = 9,
-                      .in_height = 1,
-                      .width = 66,
-                      .height = 3,
-                      .border_fill = border_fill,
-                      .planar = true})
-        .elements();
-  }
-  const double half = 0.70710678;  // the largest box
-  const std::vector<double> diagonal = {half, half, -9, -half, half, 40};
-  WarpTest<Floats>({.m = diagonal, .in_width = 99, .in_height = 97, .width = 100, .height = 65}).elements();
-  WarpTest<Shorts>({.m = kTurned, .in_width = 64, .in_height = 48, .width = 70, .height = 65, .frames = 3}).elements();
 }
 
 }  // namespace

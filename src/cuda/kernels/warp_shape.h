@@ -10,9 +10,6 @@ constexpr int kWarpStack = 8;  // warps of a block, one below the other
 // Outputs of a block each way where the box of the source that they read lies in shared memory, pixels as words; room
 // for its pixels. Rows that are neither too short nor a multiple of the banks: 8 x 4 neighbors lie in different ones.
 constexpr int kBoxTile = 64, kBoxPitch = 104, kBoxRows = 94;
-// The same for wider elements, whose pixels are not packed. An odd pitch: 32 outputs of a row that lie below each other
-// in the box, or in a diagonal, are in different banks or in a fourth of them.
-constexpr int kElementTile = 32, kElementPitch = 51, kElementRows = 48;
 // The pitch of rows of outputs that a warp's threads exchange: 4 x 8 of them lie in different banks, if they are words
 // or three of them.
 constexpr int kExchangePitch = kWarpAcross * kWarpGroup + kWarpAcross;

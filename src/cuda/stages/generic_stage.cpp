@@ -110,8 +110,8 @@ std::optional<StageVariant> generic_variant(const StageCode& code, const StageVa
   if (code.reads_frames) return std::nullopt;
   StageVariant g = v;
   g.generic = true, g.by_value = g.one_row = false, g.table = false, g.wide = false, g.narrow_source = false;
-  g.path = StageVariant::Path::indexed, g.box_tile = 0,
-  g.averages = g.nearest = g.pixel_rows = g.moved_rows = g.reverses = false;
+  g.path = StageVariant::Path::indexed,
+  g.averages = g.nearest = g.boxes = g.pixel_rows = g.moved_rows = g.reverses = false;
   g.filter_x = g.filter_y = -1, g.window_x = g.window_y = 0;
   if (v.kind == Kind::elements) g.kind = Kind::positions;
   if (v.kind == Kind::tiled) {

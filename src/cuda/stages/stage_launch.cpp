@@ -84,7 +84,7 @@ bool StageLauncher::launch_by_value(const PackCall& pack, StageVariant v, size_t
 }
 
 bool StageLauncher::launch(const PackCall& pack, StageVariant v) {
-  if (driver_.most_shared_bytes(call_.device) < kBoxesMostShared) v.box_tile = 0;
+  v.boxes = v.boxes && driver_.most_shared_bytes(call_.device) >= kBoxesMostShared;
   std::optional<StageKernels::Chosen> chosen;
   const size_t n = pack.run ? static_cast<size_t>(pack.run->samples) : pack.entries.size();
   v.one_row = can_share_row(code_, v, pack);

@@ -93,7 +93,7 @@ class Packing {
   }
 
   PackedTable pack() {
-    const bool tiled = v_.kind == StageVariant::Kind::tiled || v_.box_tile;
+    const bool tiled = v_.kind == StageVariant::Kind::tiled || v_.boxes;
     if (call_.run && !simple_) expand_run();
     find_rows();
     const int64_t n = rows();
@@ -268,8 +268,8 @@ class Packing {
             tile.height /= 2, tile.band = std::min(tile.band, tile.height), work = tiles_of(g, tile);
         } else {
           work = g.positions();
-          if (const int side = v_.box_tile) {
-            tile = {side, side, side, box_bytes(code_, v_)};
+          if (v_.boxes) {
+            tile = {kBoxTile, kBoxTile, kBoxTile, kBoxBytes};
             work = tiles_of(g, tile);
           } else if (work > 0 && warps_image(code_, v_)) {
             const int64_t row = g.dims.back().extent, rows = g.dims[g.dims.size() - 2].extent;
@@ -554,9 +554,9 @@ class Packing {
     const int64_t outside_at = table_.append_once(last_outside_, &outside, sizeof outside);
     WarpRow& to = row(e).warp();
     std::copy_n(g.affine->m, 12, to.m);
-    if (const int side = v_.box_tile) {
-      const auto reciprocal = [side](const LoopDim& d) {
-        return 1.0f / static_cast<float>((d.extent + side - 1) / side);
+    if (v_.boxes) {
+      const auto reciprocal = [](const LoopDim& d) {
+        return 1.0f / static_cast<float>((d.extent + kBoxTile - 1) / kBoxTile);
       };
       BoxRow& box = row(e).box();
       box.step_x = affine_step(g.affine->m[0]), box.step_y = affine_step(g.affine->m[3]);

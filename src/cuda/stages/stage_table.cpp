@@ -238,41 +238,27 @@ bool can_tile(const StageCode& code, StageSample& g) {
   return true;
 }
 
-int64_t box_tiles(const SampleGeometry& g, int side) {
+int64_t box_tiles(const SampleGeometry& g) {
   int64_t tiles = 1;
   for (int d = 0; d < g.dims.size(); ++d) {
     const int64_t n = g.dims[d].extent;
-    tiles *= d + 2 < g.dims.size() ? n : (n + side - 1) / side;
+    tiles *= d + 2 < g.dims.size() ? n : (n + kBoxTile - 1) / kBoxTile;
   }
   return tiles;
 }
 
-// Elements of 16 or 32 bits whose pixels are contiguous: a box of them is read row by row.
-bool has_wide_pixels(const StageCode& code, const StageSample& g) {
-  const size_t element = size_of(input_dtype(code, 0));
-  const int planes = g.variant.planes;
-  const bool finite = g.fill_values.empty() || std::isfinite(g.fill_values[0]);  // four times as much is no NaN
-  return (element == 2 || element == 4) && (planes == 1 || planes == 3) && g.in_planes == planes && finite &&
-         g.dims.back().in_stride[0] == planes && (planes == 1 || g.plane.in_stride[0] == 1);
-}
-
-// Whether blocks can have what their tiles read in shared memory, whatever tile it is: the side of a tile, or 0.
-int box_tile(const StageCode& code, const StageSample& g) {
-  if (!warps_image(code, g.variant) || g.fills || g.variant.wide ||
-      (g.affine->kind != FilterKind::linear && g.affine->kind != FilterKind::nearest) || !is_near(g))
-    return 0;
-  const bool bytes =
-      code.source_stays_bytes && g.in_planes == 3 && g.plane.in_stride[0] == 1 && g.dims.back().in_stride[0] == 3;
-  if (!bytes && (code.source_stays_bytes || !has_wide_pixels(code, g))) return 0;
-  const int side = bytes ? kBoxTile : kElementTile;
-  if (box_tiles(g, side) > kMostBoxTiles) return 0;
+// Whether blocks can have what their tiles read in shared memory, whatever tile it is.
+bool has_boxes(const StageCode& code, const StageSample& g) {
+  if (!warps_image(code, g.variant) || !code.source_stays_bytes || g.in_planes != 3 || g.fills || g.variant.wide ||
+      (g.affine->kind != FilterKind::linear && g.affine->kind != FilterKind::nearest) || g.plane.in_stride[0] != 1 ||
+      g.dims.back().in_stride[0] != 3 || !is_near(g) || box_tiles(g) > kMostBoxTiles)
+    return false;
   const double* m = g.affine->m;
-  // From the sample before the first position to the one after the last.
-  const auto samples = [side](double a, double b) {
-    return std::floor((std::fabs(a) + std::fabs(b)) * (side - 1) + 1e-3) + 3;
+  // From the sample before the first position to the one behind the last, beginning at a multiple of 4.
+  const auto samples = [](double a, double b) {
+    return std::floor((std::fabs(a) + std::fabs(b)) * (kBoxTile - 1) + 1e-3) + 3;
   };
-  if (!bytes) return samples(m[0], m[1]) <= kElementPitch && samples(m[3], m[4]) <= kElementRows ? side : 0;
-  return samples(m[0], m[1]) + 3 <= kBoxPitch - 3 && samples(m[3], m[4]) <= kBoxRows ? side : 0;  // begins at a word
+  return samples(m[0], m[1]) + 3 <= kBoxPitch - 3 && samples(m[3], m[4]) <= kBoxRows;
 }
 
 // Pixels of three bytes to pixels of bytes, in rows that fill much of what a warp takes.
@@ -400,7 +386,7 @@ void choose_variant(const StageCode& code, StageSample& g) {
   }
   if (g.affine) {
     v.kind = StageVariant::Kind::warped;
-    v.nearest = g.affine->kind == FilterKind::nearest, v.box_tile = box_tile(code, g);
+    v.nearest = g.affine->kind == FilterKind::nearest, v.boxes = has_boxes(code, g);
   } else if (can_tile(code, g)) {
     v.kind = StageVariant::Kind::tiled, v.filtered = 0;
     v.filter_x = static_cast<int>(g.tiling.x.kind);
@@ -458,7 +444,7 @@ bool unite(StageVariant& v, const StageVariant& other) {
   v.vertical = std::max(v.vertical, other.vertical);
   v.filter_x = common_filter(v.filter_x, other.filter_x), v.filter_y = common_filter(v.filter_y, other.filter_y);
   v.averages &= other.averages, v.resamples_bytes &= other.resamples_bytes;
-  if (v.box_tile != other.box_tile || v.dims != other.dims) v.box_tile = 0;
+  v.boxes &= other.boxes && v.dims == other.dims;
   v.moved_rows &= other.moved_rows;
   v.pixel_rows &= other.pixel_rows, v.reverses &= other.pixel_rows && other.reverses;
   v.fills |= other.fills, v.wide |= other.wide, v.picks_planes |= other.picks_planes;
