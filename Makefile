@@ -90,11 +90,11 @@ demo: .venv/build-installed
 	@tools/check library
 	@.venv/bin/python examples/demo/main.py $(if $(DATA),"$(DATA)")
 
-# The frameworks are installed while the build runs: one waits for the network and the disk, the other for the processor.
-test: .venv/test-installed .venv/lint-installed .venv-dali/installed .venv-triton/installed
+# What only tests need is installed while the build runs: one waits for the network and the disk, the other for the processor.
+test: .venv/test-installed .venv/lint-installed
 	mkdir -p build
-	$(MAKE) .venv-frameworks/installed >build/frameworks.log 2>&1 & installed=$$!; \
-	  tools/check build; wait $$installed || { cat build/frameworks.log >&2; exit 1; }
+	$(MAKE) .venv-dali/installed .venv-frameworks/installed .venv-triton/installed >build/installed.log 2>&1 & installed=$$!; \
+	  tools/check build; wait $$installed || { cat build/installed.log >&2; exit 1; }
 	tools/check lint
 	tools/check test
 	tools/check frameworks
