@@ -94,7 +94,7 @@ demo: .venv/build-installed
 test: .venv/test-installed .venv/lint-installed
 	mkdir -p build
 	$(MAKE) .venv-dali/installed .venv-frameworks/installed .venv-triton/installed >build/installed.log 2>&1 & installed=$$!; \
-	  tools/check build; wait $$installed || { cat build/installed.log >&2; exit 1; }
+	  tools/check build || { kill $$installed; exit 1; }; wait $$installed || { cat build/installed.log >&2; exit 1; }
 	tools/check lint
 	tools/check test
 	tools/check frameworks
