@@ -78,15 +78,10 @@ struct TensorResize : ResampleOperator, Interpolation {
     ResizedAxis result[kMaxResized];
     resized_axes(q, all.extents, result);
     AxisFilter filters[kMaxResized];
-    bool area_grows = false;  // then all axes are interpolated, as in `resize`
-    for (int i = 0; i < q.axes; ++i) {
+    for (int i = 0; i < q.axes; ++i)
       filters[i] = filter_of(axis_window(s.index, result[i].lo, result[i].hi, result[i].out));
-      area_grows |= filters[i].kind == FilterKind::area_linear;
-    }
-    for (int i = 0; i < q.axes; ++i) {
-      if (filters[i].kind == FilterKind::area && area_grows) filters[i].kind = FilterKind::area_linear;
-      p.filter(all.dims[i], filters[i]);
-    }
+    join_areas({filters, static_cast<size_t>(q.axes)});
+    for (int i = 0; i < q.axes; ++i) p.filter(all.dims[i], filters[i]);
   }
 
  private:

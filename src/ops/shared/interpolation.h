@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a caller specifies a resampling: the filters of the resize family.
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "operator/operator.h"
 
@@ -43,6 +45,13 @@ struct Interpolation {
   }
   // `lo` and `hi` apart, the result of axis_window() follows from shrinks().
   bool constant_filters() const { return interp_type.constant() && mag_filter.constant() && min_filter.constant(); }
+  // Where one axis of an area grows, OpenCV interpolates along all.
+  static void join_areas(std::span<AxisFilter> filters) {
+    const auto grows = [](const AxisFilter& f) { return f.kind == FilterKind::area_linear; };
+    if (std::ranges::none_of(filters, grows)) return;
+    for (AxisFilter& f : filters)
+      if (f.kind == FilterKind::area) f.kind = FilterKind::area_linear;
+  }
   static AxisFilter filter_of(const AxisWindow& w) {
     AxisFilter f;
     f.kind = w.kind, f.antialias = w.antialias;

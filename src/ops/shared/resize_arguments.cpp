@@ -75,20 +75,14 @@ void ResizeArguments::resize(const SampleContext& s, Placement& p) const {
   ResizedAxis axes[kMaxResized];
   resized_axes(q, extents, axes);
   AxisFilter filters[kMaxResized];
-  bool area_grows = false;
-  for (int i = 0; i < n; ++i) {
-    filters[i] = filter_of(axis_window(s.index, axes[i].lo, axes[i].hi, axes[i].out));
-    area_grows |= filters[i].kind == FilterKind::area_linear;
-  }
+  for (int i = 0; i < n; ++i) filters[i] = filter_of(axis_window(s.index, axes[i].lo, axes[i].hi, axes[i].out));
+  join_areas({filters, static_cast<size_t>(n)});
   const int channel = p.layout().find('C');
-  // Where one axis grows, OpenCV interpolates along all.
-  const auto means = [&](const AxisFilter& f) { return f.kind == FilterKind::area && !area_grows; };
-  const bool halves = n == 2 && std::all_of(filters, filters + n, [&](const AxisFilter& f) {
-                        return means(f) && std::fabs(f.hi - f.lo) == 2.0 * static_cast<double>(f.out);
+  const bool halves = n == 2 && std::all_of(filters, filters + n, [](const AxisFilter& f) {
+                        return f.kind == FilterKind::area && std::fabs(f.hi - f.lo) == 2.0 * static_cast<double>(f.out);
                       });
   for (int i = 0; i < n; ++i) {
     AxisFilter& f = filters[i];
-    if (f.kind == FilterKind::area && area_grows) f.kind = FilterKind::area_linear;
     // A nearest neighbor and an area always read inside.
     const bool cuts = *outside == "cut" || compat == "pillow" || (compat == "torchvision" && antialias);
     if (cuts && f.kind != FilterKind::nearest && !is_area(f.kind)) f.border = FilterBorder::cut;
