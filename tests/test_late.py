@@ -16,6 +16,7 @@ import numpy as np
 import penstock
 import pytest
 from late_folder import COUNT, epochs_of, labels_of, pictures
+from PIL import Image
 from penstock import Pipeline, fn, pipeline_def
 
 CASES = max(1, int(os.environ.get("PENSTOCK_TEST_COUNT", 20)) // 4)
@@ -214,6 +215,22 @@ def test_a_damaged_file_raises_and_the_others_come(tmp_path):
             assert "0006.png" in str(error)
             batches, raised = None, raised + 1
     assert raised == 1 and len(labels) == len(set(labels)) >= 16 and 6 not in labels
+
+
+def test_an_error_of_the_next_epoch_comes_after_the_last_batch_of_this_one(tmp_path):
+    late_folder.write(tmp_path, count=12)
+    Image.fromarray(np.random.default_rng(1).integers(0, 255, (2500, 2500, 3), np.uint8)).save(tmp_path / "0000.png")
+    (tmp_path / "0005.png").write_bytes(b"no picture")
+    pipe = pictures(str(tmp_path), batch_size=4, num_threads=2, late="swap", prefetch_queue_depth=4)
+    for _ in range(3):
+        labels, raised = [], 0
+        for _ in range(4):
+            try:
+                labels += labels_of(next(epochs_of(pipe, "partial")))
+            except penstock.DataError as error:
+                assert "0005.png" in str(error)
+                raised += 1
+        assert raised == 1 and sorted(labels) == [0, 1, 2, 3, 6, 7, 8, 9, 10, 11]
 
 
 def test_records_and_a_callable_beside_the_reader():

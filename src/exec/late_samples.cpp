@@ -141,7 +141,7 @@ void LateSamples::receive(const std::shared_ptr<Iteration>& it, Jobs& made) {
   if (epoch == epochs_.end()) return;  // clear() has forgotten it
   auto& members = it->late->members;
   epoch->out -= static_cast<int>(members.size());
-  if (it->no_memory || it->failure) return made.push_back(batches_.failed(*it));
+  if (it->no_memory || it->failure) return epoch->failed.push_back(it);
   for (int i = 0; i < it->size; ++i) epoch->ready.push_back({it, i});
   for (LeftOut& l : std::exchange(it->left_out, {})) batches_.left_out.push_back(std::move(l));
   if (it->size == static_cast<int>(members.size())) return;
@@ -152,11 +152,12 @@ void LateSamples::receive(const std::shared_ptr<Iteration>& it, Jobs& made) {
     if (!is_here(m)) batches_.left.push_back(m);
 }
 
-// The last batches of an epoch wait for what is out.
+// The last batches of an epoch wait for what is out, and failures for their epoch.
 void LateSamples::form(Jobs& made) {
   const auto size = static_cast<size_t>(context_.options.batch_size);
   while (!epochs_.empty()) {
     Epoch& e = epochs_.front();
+    for (const auto& it : std::exchange(e.failed, {})) made.push_back(batches_.failed(*it));
     const bool all = e.closed && e.out == 0;
     while (e.ready.size() >= size && !(all && e.cut && e.ready.size() == size))
       made.push_back(batches_.take(e.ready, size));

@@ -42,6 +42,7 @@ class LateSamples {
     bool closed = false;  // no more come
     bool cut = false;     // its last batch says that it ends
     std::deque<ReadySample> ready;
+    std::vector<std::shared_ptr<Iteration>> failed;  // that the user does not know of yet
   };
 
   void divide(Iteration& it, Jobs& made);
