@@ -78,6 +78,11 @@ OF_TESTS = {
         "not set",
         "Kernels are written there and do nothing; the file `launches` names each that starts.",
     ),
+    "PENSTOCK_EMULATED_PROTECT": (
+        "any text",
+        "1 in tests/gpu",
+        "The host that touches memory of the GPU ends, and so does a kernel that goes past its end.",
+    ),
     "PENSTOCK_EMULATED_POISON": (
         "any text",
         "not set",

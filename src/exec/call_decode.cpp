@@ -166,7 +166,7 @@ class Decoding {
   Batch allocate() {
     Batch out(params_.dtype, 3, "HWC", encoded_.size());
     for (int i = 0; i < out.size(); ++i) out.sample(i).shape = shape_of(pictures_[i].region, pictures_[i].shape);
-    out.allocate(runtime_.memory(place_.gpu), place_.stream);
+    out.allocate(memory_of_regions(runtime_.memory(place_.gpu)), place_.stream);
     for (int i = 0; i < out.size(); ++i) {
       Picture& x = pictures_[i];
       x.target = out.sample(i).data;

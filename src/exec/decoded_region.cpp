@@ -5,6 +5,28 @@
 #include "stage/source_range.h"
 
 namespace penstock {
+namespace {
+
+constexpr size_t kReadAfter = 64;  // more than any kernel reads at once
+
+class MemoryOfRegions final : public MemoryResource {
+ public:
+  explicit MemoryOfRegions(std::shared_ptr<MemoryResource> memory) : memory_(std::move(memory)) {}
+  void* allocate(size_t bytes, StreamHandle stream) override { return memory_->allocate(bytes + kReadAfter, stream); }
+  void deallocate(void* p, size_t bytes, StreamHandle stream) noexcept override {
+    memory_->deallocate(p, bytes + kReadAfter, stream);
+  }
+  Device device() const override { return memory_->device(); }
+
+ private:
+  const std::shared_ptr<MemoryResource> memory_;
+};
+
+}  // namespace
+
+std::shared_ptr<MemoryResource> memory_of_regions(std::shared_ptr<MemoryResource> memory) {
+  return std::make_shared<MemoryOfRegions>(std::move(memory));
+}
 
 Region region_read(const StageProgram& stage, const Shape& picture,
                    const std::function<SampleContext(const StageNode&)>& context) {

@@ -18,6 +18,10 @@ Region region_read(const StageProgram& stage, const Shape& picture,
 // Describes the sample, whose region has its memory at `pixels`.
 void show_region(Batch::Sample& sample, const Shape& picture, const Region& region, void* pixels, DType dtype);
 
+// Memory of a GPU for regions: kernels read whole words up to the end of a picture, and so some bytes after the region
+// if nothing of the picture is there.
+std::shared_ptr<MemoryResource> memory_of_regions(std::shared_ptr<MemoryResource> memory);
+
 // Decodes on the CPU into new memory, dense. `header`: what probe_image() kept.
 std::shared_ptr<void> decode_region(Bytes file, const ImageInfo& info, const ParsedHeader& header,
                                     const DecodeParams& params, const Region& region,

@@ -21,6 +21,7 @@
 #include "cuda/decode/nvjpeg2000_decoder.h"
 #include "cuda/jpeg/jpeg_decoder.h"
 #include "cuda/decode/nvtiff_decoder.h"
+#include "emulated_gpu/device_memory.h"
 #include "emulated_gpu/nvjpeg2000_stand_in.h"
 #include "emulated_gpu/nvtiff_stand_in.h"
 
@@ -73,6 +74,7 @@ class EmulatedDecoder final : public BatchDecoder {
  private:
   std::optional<Error> decode_one(DeviceDecode& image, const DecodeParams& params) {
     if (idle_) return std::nullopt;
+    DeviceAccess works;
     const int channels = output_channels(*image.info, params.type);
     Region region{0, 0, image.info->height, image.info->width};
     if (image.region.height) region = {image.region.y, image.region.x, image.region.height, image.region.width};

@@ -8,6 +8,7 @@
 // that starts.
 // With PENSTOCK_EMULATED_LAUNCHES=off kernels and copies do nothing, to measure the host. PENSTOCK_EMULATED_LOG names a
 // file that gets a line for everything that is ordered by streams, so that tests can see the order.
+// PENSTOCK_EMULATED_PROTECT: see device_memory.h.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -29,6 +30,7 @@
 #include "cuda/stages/texts.h"
 #include "emulated_gpu/compile.h"
 #include "emulated_gpu/cooperative_kernels.h"
+#include "emulated_gpu/device_memory.h"
 
 namespace penstock {
 namespace {
@@ -84,9 +86,12 @@ class EmulatedMemory final : public MemoryResource {
   void* allocate(size_t bytes, StreamHandle stream) override {
     std::lock_guard lock(mutex_);
     if (held_ + bytes > limit_) fail(ErrorKind::out_of_memory, "GPU {}: no room for {} bytes", device_.id, bytes);
-    void* p = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
+    void* p = is_device() ? take_device_memory(bytes) : std::aligned_alloc(256, (bytes + 511) / 256 * 256);
     if (!p) throw std::bad_alloc();
-    if (poisons()) std::memset(p, kPoison, bytes);
+    if (poisons()) {
+      DeviceAccess works;
+      std::memset(p, kPoison, bytes);
+    }
     held_ += bytes;
     blocks_[static_cast<char*>(p)] = bytes;
     log("{} {}: allocate {} bytes on {}", name(), device_.id, bytes, stream);
@@ -96,7 +101,8 @@ class EmulatedMemory final : public MemoryResource {
     std::lock_guard lock(mutex_);
     held_ -= bytes;
     blocks_.erase(static_cast<char*>(p));
-    std::free(p);
+    if (is_device()) give_back_device_memory(p, bytes);
+    else std::free(p);
     log("{} {}: free {} bytes on {}", name(), device_.id, bytes, stream);
   }
   bool holds(const void* p) {
@@ -109,7 +115,8 @@ class EmulatedMemory final : public MemoryResource {
   Device device() const override { return device_; }
 
  private:
-  const char* name() const { return device_.kind == DeviceKind::gpu ? "gpu" : "pinned"; }
+  bool is_device() const { return device_.kind == DeviceKind::gpu; }
+  const char* name() const { return is_device() ? "gpu" : "pinned"; }
   Device device_;
   std::mutex mutex_;
   std::map<char*, size_t> blocks_;
@@ -185,10 +192,13 @@ class EmulatedDriver final : public Driver {
     log("gpu {}: copy {} bytes on {}", device, bytes, stream);
     if (poisons() && is_pinned(from) && device_of(to) >= 0)
       check_written(static_cast<const unsigned char*>(from), bytes);
-    if (launches()) std::memcpy(to, from, bytes);
+    if (!launches()) return;
+    DeviceAccess works;
+    std::memcpy(to, from, bytes);
   }
   void set_zero(int device, void* to, size_t bytes, StreamHandle) override {
     check(device);
+    DeviceAccess works;
     std::memset(to, 0, bytes);
   }
   std::shared_ptr<DeviceEvent> record(int device, StreamHandle stream) override {
@@ -257,7 +267,9 @@ class EmulatedDriver final : public Driver {
     if (how.shared_bytes > most_shared_bytes(device)) fail(ErrorKind::internal, "{} shared bytes", how.shared_bytes);
     const auto& host_kernel = static_cast<const HostKernel&>(kernel);
     if (!texts().empty()) std::ofstream(texts() + "/launches", std::ios::app) << host_kernel.name() << '\n';
-    else if (launches()) host_kernel.run(how, static_cast<const char*>(table));
+    if (!texts().empty() || !launches()) return;
+    DeviceAccess works;
+    host_kernel.run(how, static_cast<const char*>(table));
   }
   void on_device(int device, const std::function<void()>& f) override {
     struct Scope {

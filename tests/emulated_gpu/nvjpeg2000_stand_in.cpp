@@ -6,6 +6,7 @@
 #include "base/error_of.h"
 #include "codecs/image_decoder.h"
 #include "codecs/jpeg2000_header.h"
+#include "emulated_gpu/device_memory.h"
 
 namespace penstock::nvjpeg2000 {
 
@@ -88,6 +89,7 @@ Status decode(Handle*, State* state, Parsed* p, Params* params, Image* to, Strea
   if (!params->x1) region = {0, 0, p->header.height, p->header.width};
   const auto pitch = static_cast<int64_t>(to->pitches[0]);
   if (pitch != region.width * to->components) return count(&StandInCounts::wrong), Status::invalid_parameter;
+  const DeviceAccess works;
   auto* pixels = static_cast<uint8_t*>(to->planes[0]);
   if (error_of([&] { decode_image(p->file, probe_image(p->file, how), how, region, {pixels, pitch}); }))
     return Status::bad_file;

@@ -3,6 +3,7 @@
 
 #include "base/error_of.h"
 #include "codecs/image_decoder.h"
+#include "emulated_gpu/device_memory.h"
 
 namespace penstock::nvtiff {
 
@@ -65,6 +66,7 @@ Status decode(File* file, Decoder* decoder, Params* params, Image* to, StreamHan
   if (!file || !decoder || to->count != 1 || pitch != int64_t{r.width} * file->info.channels)
     return count_in_stand_in(&StandInCounts::wrong), Status::invalid_parameter;
   if (kHow == 2) return Status::execution_failed;
+  const DeviceAccess works;
   auto* pixels = static_cast<uint8_t*>(to->planes[0]);
   if (error_of(
           [&] { decode_image(file->bytes, file->info, as_stored(), {r.y, r.x, r.height, r.width}, {pixels, pitch}); }))

@@ -24,6 +24,7 @@ if not REAL:
     os.environ["PENSTOCK_NVIDIA_LIBS"] = os.pathsep.join(
         filter(None, [str(stand_in), os.environ.get("PENSTOCK_NVIDIA_LIBS")])
     )
+    os.environ.setdefault("PENSTOCK_EMULATED_PROTECT", "1")  # the host that touches a GPU's memory dies of it
     LOG = pathlib.Path(tempfile.mkstemp(prefix="penstock_gpu_", suffix=".log")[1])
     os.environ["PENSTOCK_EMULATED_LOG"] = str(LOG)  # read when the library is loaded, at the first need of a GPU
     atexit.register(LOG.unlink, missing_ok=True)

@@ -5,6 +5,7 @@
 // (its registration), "read", "errno" (reads, by an error of cuFile's or the system's), "short" (reads give less than
 // was requested, which is legal), "end" (as if files ended at byte 100,000). PENSTOCK_STANDIN_CUFILE_LOG names a
 // file that gets a line for each call.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,6 +47,17 @@ std::map<const char*, size_t> blocks;
 bool wrong(const char* what) {
   const char* asked = std::getenv("PENSTOCK_STANDIN_CUFILE");
   return asked && std::string(asked) == what;
+}
+
+// Opens or closes the memory of the emulated GPU (tests/emulated_gpu/device_memory.h), if this process has one.
+void let_gpu_work(bool begins) {
+  using Function = void (*)(int);
+  static const Function let = [] {
+    const char* path = std::getenv("PENSTOCK_GPU_LIBRARY");
+    void* library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : RTLD_DEFAULT;
+    return reinterpret_cast<Function>(dlsym(library ? library : RTLD_DEFAULT, "penstock_emulated_gpu_works"));
+  }();
+  if (let) let(begins);
 }
 
 __attribute__((format(printf, 1, 2))) void log(const char* format, ...) {
@@ -148,7 +160,9 @@ ssize_t cuFileRead(void* handle, void* block, size_t bytes, off_t offset, off_t 
   // As cuFile's compatibility mode: a descriptor with O_DIRECT is read past it.
   const int plain = ::open(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), O_RDONLY | O_CLOEXEC);
   demand(plain >= 0, "the file cannot be opened");
+  let_gpu_work(true);
   const ssize_t n = ::pread(plain, static_cast<char*>(block) + at, bytes, offset);
+  let_gpu_work(false);
   ::close(plain);
   return n;
 }

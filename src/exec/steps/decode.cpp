@@ -167,7 +167,7 @@ void DecodeStep::upload(Iteration& it, DecodeState& state, int i) {
   const Shape region = shape_of(x.region, x.shape);
   const size_t bytes = checked_bytes(region.volume(), size_of(state.params.dtype));
   if (!(x.target_shape == region)) {  // another file stands in
-    sample.owner = allocate_shared(gpu.memory(), bytes, it.stream);
+    sample.owner = allocate_shared(memory_of_regions(gpu.memory()), bytes, it.stream);
     x.target = sample.owner.get();
     x.target_shape = region;
   }
@@ -185,7 +185,7 @@ void DecodeStep::allocate(Iteration& it, DecodeState& state) {
     out.sample(i).source = context_.path_of(it, step.inputs[0], i);
   }
   context_.outputs.check(std::span(&out, 1));
-  out.allocate(context_.gpu_memory(it, rules.makes_output), it.stream);
+  out.allocate(memory_of_regions(context_.gpu_memory(it, rules.makes_output)), it.stream);
   for (int i = 0; i < it.size; ++i) {
     auto& x = state.samples[i];
     x.target = out.sample(i).data;
