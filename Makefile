@@ -21,7 +21,10 @@ PIP := .venv/bin/python -m pip --disable-pip-version-check install --quiet
 export DATA ?=
 export QUICK ?=
 
-.PHONY: help demo test test-long bench wheel deb lint format tidy clean debian debian-test debian-long debian-package
+# What builds the wheels' libraries on x86-64, for aarch64 too, and runs the programs of aarch64.
+DEBIAN_RELEASE := dpkg-dev nasm g++-12-aarch64-linux-gnu qemu-user
+
+.PHONY: help demo test test-long bench wheel release deb lint format tidy clean debian debian-test debian-long debian-package debian-release
 
 help:
 	@echo "make demo [DATA=folder]  build, run the ResNet-50 pipeline, print its speed, write demo.png"
@@ -29,6 +32,7 @@ help:
 	@echo "make test-long           the same tests of Python with the full random counts; keeps a log"
 	@echo "make bench [QUICK=1]     measure against the peers; QUICK: DALI only, few rounds"
 	@echo "make wheel               build the wheel and print its size"
+	@echo "make release             build and try the wheels for x86-64 and aarch64, with their checksums, in wheelhouse/"
 	@echo "make deb                 build a package of Debian for C and C++ programs, in dist-deb/"
 	@echo "make lint, make format   compare with the rules of this tree; put files into its form"
 	@echo "make tidy                clang-tidy over the C++ sources that differ from main"
@@ -42,6 +46,9 @@ debian-test: | debian
 
 debian-package: | debian
 	@tools/install debian dpkg-dev
+
+debian-release: | debian
+	@tools/install debian $(DEBIAN_RELEASE)
 
 debian-long: | debian
 	@tools/install debian $(DEBIAN_LONG)
@@ -118,6 +125,9 @@ bench: .venv/test-installed .venv-dali/installed .venv/wheel-installed
 wheel: .venv/wheel-installed
 	tools/check wheel
 
+release: .venv/build-installed .venv-release/installed | debian-release
+	tools/check release
+
 deb: | debian debian-package
 	tools/check deb
 
@@ -133,4 +143,4 @@ tidy: .venv/tidy-installed
 	tools/check tidy
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz build-wheel build-deb dist dist-deb wheelhouse demo.png
+	rm -rf build build-asan build-tsan build-fuzz build-wheel build-release build-deb dist dist-deb wheelhouse demo.png
