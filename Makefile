@@ -31,7 +31,7 @@ help:
 	@echo "make test                build and run every test, lint, examples and sanitizer runs"
 	@echo "make test-long           the same tests of Python with the full random counts; keeps a log"
 	@echo "make bench [QUICK=1]     measure against the peers; QUICK: DALI only, few rounds"
-	@echo "make wheel               build the wheel and print its size"
+	@echo "make wheel               build the wheel for this machine and try it"
 	@echo "make release             build and try the wheels for x86-64 and aarch64, with their checksums, in wheelhouse/"
 	@echo "make deb                 build a package of Debian for C and C++ programs, in dist-deb/"
 	@echo "make lint, make format   compare with the rules of this tree; put files into its form"
@@ -76,10 +76,6 @@ debian-long: | debian
 	$(PIP) -r $(REQUIREMENTS)/tidy.txt
 	touch $@
 
-.venv/wheel-installed: $(REQUIREMENTS)/wheel.txt .venv/build-installed
-	$(PIP) -r $(REQUIREMENTS)/wheel.txt
-	touch $@
-
 # An environment of its own for what cannot be beside the rest: DALI, a server of objects, frameworks.
 .venv-%/installed: $(REQUIREMENTS)/%.txt | debian
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
@@ -112,17 +108,17 @@ test: .venv/test-installed .venv/lint-installed
 
 test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed .venv-triton/installed \
 		.venv-tensorflow-2.16/installed .venv-tensorflow-2.18/installed \
-		.venv-paddle/installed .venv-mxnet/installed | debian-long
+		.venv-paddle/installed .venv-mxnet/installed .venv-release/installed | debian-long debian-release
 	tools/check build
 	tools/check test-long
 
-bench: .venv/test-installed .venv-dali/installed .venv/wheel-installed
+bench: .venv/test-installed .venv-dali/installed .venv-release/installed | debian-release
 	tools/check build
 	tools/check wheel
 	$(if $(QUICK),,.venv/bin/python benchmarks/environments.py install)
 	tools/check bench $(if $(QUICK),--quick)
 
-wheel: .venv/wheel-installed
+wheel: .venv/build-installed .venv-release/installed | debian-release
 	tools/check wheel
 
 release: .venv/build-installed .venv-release/installed | debian-release
@@ -143,4 +139,4 @@ tidy: .venv/tidy-installed
 	tools/check tidy
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz build-wheel build-release build-deb dist dist-deb wheelhouse demo.png
+	rm -rf build build-asan build-tsan build-fuzz build-release build-deb dist dist-deb wheelhouse demo.png

@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 // Of glibc 2.32: zero makes counters of shared pointers atomic, which is always right.
 char __libc_single_threaded = 0;
@@ -35,3 +37,6 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
   of_day = later(*until, of_day, now);
   return pthread_cond_timedwait(condition, mutex, &of_day);
 }
+
+// Of glibc 2.34.
+int close_range(unsigned first, unsigned last, int flags) { return (int)syscall(SYS_close_range, first, last, flags); }
