@@ -35,8 +35,13 @@ def training(names):
     cut = fn.random_resized_crop(decoded, size=[64, 64])
     colored = fn.color_twist(cut, hue=fn.random.uniform(range=[-20, 20]), saturation=1.2)
     normal = fn.crop_mirror_normalize(
-        colored, dtype=types.FLOAT, output_layout="CHW", mean=[120.0, 110.0, 100.0], std=[60.0, 58.0, 57.0],
-        mirror=fn.random.coin_flip(probability=0.5))
+        colored,
+        dtype=types.FLOAT,
+        output_layout="CHW",
+        mean=[120.0, 110.0, 100.0],
+        std=[60.0, 58.0, 57.0],
+        mirror=fn.random.coin_flip(probability=0.5),
+    )
     return cut, normal, labels
 
 
@@ -79,6 +84,7 @@ def checksum(result):
 
 def png(pixels):
     """A PNG file of bytes HWC, by the standard library."""
+
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 

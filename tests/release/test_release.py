@@ -31,11 +31,23 @@ def test_results_are_those_of_every_processor(capsys, tmp_path):
     "code, options, words",
     [
         ("int f(int x) { return x + 1; }", [], None),
-        ("double pow(double, double); double f(double x) { return pow(x, x); }", ["-lm"], "needs pow of GLIBC_2.29, which is too new"),
+        (
+            "double pow(double, double); double f(double x) { return pow(x, x); }",
+            ["-lm"],
+            "needs pow of GLIBC_2.29, which is too new",
+        ),
         ("int g(int); int f(int x) { return g(x); }", [], "needs g, which nothing has"),
-        ("int PyLong_Check(int); int f(int x) { return PyLong_Check(x); }", [], "needs PyLong_Check, which nothing has"),
+        (
+            "int PyLong_Check(int); int f(int x) { return PyLong_Check(x); }",
+            [],
+            "needs PyLong_Check, which nothing has",
+        ),
         ("int f(int x) { return x; }", ["-Wl,-rpath,/opt/x"], "looks for libraries in /opt/x"),
-        ("int crc32(long, void*, int); int f(int x) { return crc32(x, 0, 0); }", ["-lz"], "needs libz.so.1, which is not part of the system"),
+        (
+            "int crc32(long, void*, int); int f(int x) { return crc32(x, 0, 0); }",
+            ["-lz"],
+            "needs libz.so.1, which is not part of the system",
+        ),
     ],
 )
 def test_binaries_that_not_every_system_runs_are_refused(tmp_path, code, options, words):

@@ -57,7 +57,9 @@ def is_elf(path):
 def check(folder):
     """Raises SystemExit with what is wrong in the binaries below a folder; returns them."""
     binaries = [p for p in sorted(folder.rglob("*")) if p.is_file() and is_elf(p)]
-    exported = {n for p in binaries if p.name.startswith("libpenstock.so") for n, _, defined, _ in symbols(p) if defined}
+    exported = {
+        n for p in binaries if p.name.startswith("libpenstock.so") for n, _, defined, _ in symbols(p) if defined
+    }
     found = [fault for path in binaries for fault in faults(path, exported)]
     if found or not binaries:
         raise SystemExit("\n".join(found or [f"no binaries in {folder}"]))

@@ -21,7 +21,8 @@ static struct timespec later(struct timespec from, struct timespec by, struct ti
 
 // Of glibc 2.30: waits until a time of CLOCK_MONOTONIC. Where glibc has it, that one runs. Elsewhere the time is converted
 // to the clock of the day: std::condition_variable looks at its own clock after that, and its callers wait in a loop.
-int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const struct timespec* until) {
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                           const struct timespec* until) {
   typedef int Wait(pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*);
   static Wait* wait = 0;
   static int known = 0;

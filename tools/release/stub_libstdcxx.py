@@ -34,7 +34,7 @@ def is_old(version):
 
 
 def main(library, folder):
-    versions, lines, known = {}, ["    .section .note.GNU-stack,\"\",%progbits"], set()
+    versions, lines, known = {}, ['    .section .note.GNU-stack,"",%progbits'], set()
     for name, version, kind, size, is_default in symbols(library):
         if not is_default or not is_old(version) or name in known or kind == "NOTYPE":
             continue
@@ -44,8 +44,14 @@ def main(library, folder):
         versions.setdefault(version, []).append(name)
         section = {"TLS": '.tbss,"awT",%nobits', "OBJECT": '.data,"aw",%progbits'}.get(kind, '.text,"ax",%progbits')
         type_name = {"TLS": "tls_object", "OBJECT": "object"}.get(kind, "function")
-        lines += [f"    .section {section}", f"    .globl {name}", f"    .type {name}, %{type_name}", f"{name}:",
-                  f"    .zero {max(size if type_name != 'function' else 4, 4)}", f"    .size {name}, {size}"]
+        lines += [
+            f"    .section {section}",
+            f"    .globl {name}",
+            f"    .type {name}, %{type_name}",
+            f"{name}:",
+            f"    .zero {max(size if type_name != 'function' else 4, 4)}",
+            f"    .size {name}, {size}",
+        ]
     Path(folder, "stub.s").write_text("\n".join(lines) + "\n")
     nodes = [f"{version} {{ global: {'; '.join(names)}; }};" for version, names in sorted(versions.items())]
     Path(folder, "stub.map").write_text("\n".join(nodes) + "\nNEVER { local: *; };\n")
