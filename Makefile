@@ -21,14 +21,18 @@ PIP := .venv/bin/python -m pip --disable-pip-version-check install --quiet
 export DATA ?=
 export QUICK ?=
 
-.PHONY: help demo test test-long bench wheel deb lint format tidy clean debian debian-test debian-long debian-package
+# What builds the wheels' libraries on x86-64, for aarch64 too, and runs the programs of aarch64.
+DEBIAN_RELEASE := dpkg-dev nasm g++-12-aarch64-linux-gnu qemu-user
+
+.PHONY: help demo test test-long bench wheel release deb lint format tidy clean debian debian-test debian-long debian-package debian-release
 
 help:
 	@echo "make demo [DATA=folder]  build, run the ResNet-50 pipeline, print its speed, write demo.png"
 	@echo "make test                build and run every test, lint, examples and sanitizer runs"
 	@echo "make test-long           the same tests of Python with the full random counts; keeps a log"
 	@echo "make bench [QUICK=1]     measure against the peers; QUICK: DALI only, few rounds"
-	@echo "make wheel               build the wheel and print its size"
+	@echo "make wheel               build the wheel for this machine and try it"
+	@echo "make release             build and try the wheels for x86-64 and aarch64, with their checksums, in wheelhouse/"
 	@echo "make deb                 build a package of Debian for C and C++ programs, in dist-deb/"
 	@echo "make lint, make format   compare with the rules of this tree; put files into its form"
 	@echo "make tidy                clang-tidy over the C++ sources that differ from main"
@@ -42,6 +46,9 @@ debian-test: | debian
 
 debian-package: | debian
 	@tools/install debian dpkg-dev
+
+debian-release: | debian
+	@tools/install debian $(DEBIAN_RELEASE)
 
 debian-long: | debian
 	@tools/install debian $(DEBIAN_LONG)
@@ -67,10 +74,6 @@ debian-long: | debian
 
 .venv/tidy-installed: $(REQUIREMENTS)/tidy.txt .venv/build-installed
 	$(PIP) -r $(REQUIREMENTS)/tidy.txt
-	touch $@
-
-.venv/wheel-installed: $(REQUIREMENTS)/wheel.txt .venv/build-installed
-	$(PIP) -r $(REQUIREMENTS)/wheel.txt
 	touch $@
 
 # An environment of its own for what cannot be beside the rest: DALI, a server of objects, frameworks.
@@ -105,18 +108,21 @@ test: .venv/test-installed .venv/lint-installed
 
 test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed .venv-triton/installed \
 		.venv-tensorflow-2.16/installed .venv-tensorflow-2.18/installed \
-		.venv-paddle/installed .venv-mxnet/installed | debian-long
+		.venv-paddle/installed .venv-mxnet/installed .venv-release/installed | debian-long debian-release
 	tools/check build
 	tools/check test-long
 
-bench: .venv/test-installed .venv-dali/installed .venv/wheel-installed
+bench: .venv/test-installed .venv-dali/installed .venv-release/installed | debian-release
 	tools/check build
 	tools/check wheel
 	$(if $(QUICK),,.venv/bin/python benchmarks/environments.py install)
 	tools/check bench $(if $(QUICK),--quick)
 
-wheel: .venv/wheel-installed
+wheel: .venv/build-installed .venv-release/installed | debian-release
 	tools/check wheel
+
+release: .venv/build-installed .venv-release/installed | debian-release
+	tools/check release
 
 deb: | debian debian-package
 	tools/check deb
@@ -133,4 +139,4 @@ tidy: .venv/tidy-installed
 	tools/check tidy
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz build-wheel build-deb dist dist-deb wheelhouse demo.png
+	rm -rf build build-asan build-tsan build-fuzz build-release build-deb dist dist-deb wheelhouse demo.png

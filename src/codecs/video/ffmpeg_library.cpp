@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -117,21 +118,34 @@ void check_layout(const Library& lib) {
   if (!parameters_fit) refuse("stream parameters");
 }
 
+const Release* load_any(const std::string& folder, Handles& out, std::string& why) {
+  for (const Release& r : kReleases)
+    if (load(r, folder, out, why)) return &r;
+  return nullptr;
+}
+
+// Where the package av (PyAV) has its libraries, if it is installed beside the package that holds this one.
+std::string folder_of_av() {
+  Dl_info own;
+  if (!dladdr(reinterpret_cast<const void*>(&folder_of_av), &own) || !own.dli_fname) return {};
+  std::error_code ignored;
+  const std::filesystem::path package = std::filesystem::weakly_canonical(own.dli_fname, ignored).parent_path();
+  const std::filesystem::path folder = package.parent_path() / "av.libs";
+  return package.filename() == "penstock" && is_directory(folder, ignored) ? folder.string() : std::string();
+}
+
 Library load_library() {
   const std::string folder(Setting("PENSTOCK_FFMPEG").text());
   Handles h{};
-  std::string why;
-  const Release* release = nullptr;
-  for (const Release& r : kReleases)
-    if (load(r, folder, h, why)) {
-      release = &r;
-      break;
-    }
+  std::string why, ignored;
+  const Release* release = load_any(folder, h, why);
+  if (!release && folder.empty())
+    if (const std::string av = folder_of_av(); !av.empty()) release = load_any(av, h, ignored);
   if (!release)
     bad_argument(
         "video needs the shared libraries of FFmpeg 4.4 to 8 (libavformat, libavcodec, libavutil, libswscale), which "
         "were not found{}{}: install them (Debian, Ubuntu: apt-get install ffmpeg; Fedora: dnf install ffmpeg-free; "
-        "conda: conda install -c conda-forge ffmpeg), or set PENSTOCK_FFMPEG to their folder",
+        "conda: conda install -c conda-forge ffmpeg; pip: pip install av), or set PENSTOCK_FFMPEG to their folder",
         folder.empty() ? std::string() : " in " + folder, why.empty() ? std::string() : " (" + why + ")");
   Library lib;
   lib.layout = release->layout;
