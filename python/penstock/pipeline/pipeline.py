@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import threading
-import warnings
 
 from .. import _core, graph
 from ..base.frames import user_line
+from ..base.log import warn
 from ..base.running import running
 from ..control_flow.statements import call
 from ..graph import DataNode, Definition, free_nodes, nested
@@ -308,6 +308,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         self.definition.built = True
         running.add(self)
         starting.attach(self._pipeline, self.definition)
+        starting.log_start(self._pipeline, self.definition.options, self._depth)
         if checkpoint is not None:
             self._pipeline.restore(text_of_checkpoint(checkpoint))
         if self._tracing:
@@ -512,7 +513,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
             self._ended = True
             raise
         for text in _core.take_notices():
-            warnings.warn(text, stacklevel=3)
+            warn("pipeline", text, stacklevel=3)
         for what, declared in self._declared.items():
             if declared is not None:
                 declared_outputs.check(what, declared, batches)

@@ -5,6 +5,7 @@ import sys
 
 from .. import _core
 from ..base import limits
+from ..base.log import INFO, logger
 from ..progress import listen
 
 
@@ -52,6 +53,31 @@ def start_functions(definition):
     """
     for node, (function, line) in definition.functions.items():
         function.start(definition.graph.name_of(node), line, definition.options)
+
+
+def log_start(executor, options, depth):
+    """Writes what was chosen to the log.
+
+    Args:
+        executor: The executor.
+        options: The options of the pipeline.
+        depth: Batches that are made ahead.
+    """
+    to = logger("pipeline")
+    if to is None or not to.isEnabledFor(INFO):
+        return
+    threads, given = executor.statistics()["threads"], options["num_threads"]
+    to.info(
+        "a pipeline starts: batches of %s, %s threads (%s, %s cores may be used), %s batches ahead, seed %s, loops for %s",
+        options["batch_size"],
+        threads,
+        "as given" if given else "as many as cores",
+        _core.usable_cores(),
+        depth,
+        options["seed"],
+        _core.cpu_target(),
+    )
+    to.debug("its plan:\n%s", executor.plan_text())
 
 
 def attach(executor, definition):
