@@ -12,6 +12,7 @@ import time
 
 from .scripts import found_in
 
+_MOST_TUNING = 60  # seconds: a pipeline with num_threads="auto" measures first
 _LEAST_BATCHES = 5  # where a batch takes longer than all of --seconds
 
 
@@ -69,6 +70,23 @@ class Batches:
         return len(next(iter(outputs.values() if isinstance(outputs, dict) else outputs)))
 
 
+def settle(batches):
+    """Runs a pipeline until it has tuned itself, and what it made ahead before is taken.
+
+    Args:
+        batches: The batches.
+
+    Returns:
+        What Pipeline.tuned() returns.
+    """
+    end = time.perf_counter() + _MOST_TUNING
+    while (tuned := batches.pipeline.tuned()) is not None and not tuned["done"] and time.perf_counter() < end:
+        batches.next()
+    for _ in range(int(batches.pipeline.cpu_queue_size)):
+        batches.next()
+    return tuned
+
+
 def refuse_fed(pipeline):
     """Raises where the program itself must feed the pipeline.
 
@@ -113,8 +131,7 @@ def measure(found, threads, seconds):
     refuse_fed(batches.pipeline)
     batches.next()
     first = time.perf_counter() - begin
-    for _ in range(int(batches.pipeline.cpu_queue_size)):  # what was made ahead would come at once
-        batches.next()
+    tuned = settle(batches)
     times, samples = [], 0
     cpu, begin = cpu_seconds(), time.perf_counter()
     last = begin
@@ -129,7 +146,7 @@ def measure(found, threads, seconds):
     batches.pipeline.close()
     return {
         "pipeline": found.name,
-        "threads": stats["threads"],
+        "threads": tuned["threads"] if tuned else stats["threads"],
         "batch_size": batches.pipeline.max_batch_size,
         "samples_per_second": samples / wall,
         "median_ms": quantile(times, 0.5) * 1e3,
@@ -140,6 +157,7 @@ def measure(found, threads, seconds):
         "seconds": wall,
         "first_batch_seconds": first,
         "verdict": stats["verdict"],
+        "tuned": tuned and {name: tuned[name] for name in ("threads", "depth", "done", "why")},
     }
 
 
@@ -149,12 +167,13 @@ def text_of(row):
     Args:
         row: What measure() returned.
     """
+    tuned = row["tuned"]
     return (
         f"{row['pipeline']}: {row['threads']} threads, batches of {row['batch_size']}: "
         f"{row['samples_per_second']:.0f} samples/s\n"
         f"  a batch takes {row['median_ms']:.2f} ms (median), {row['p99_ms']:.2f} ms (p99); {row['cores']:.1f} cores used; "
         f"{row['batches']} batches in {row['seconds']:.1f} s, the first after {row['first_batch_seconds']:.2f} s\n"
-        f"  {row['verdict']}"
+        f"  {row['verdict']}" + (f"\n  tuned: {tuned['depth']} batches ahead: {tuned['why']}" if tuned else "")
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 
 from ..settings import setting
 from . import disks
