@@ -120,7 +120,7 @@ def test_the_kind_of_a_disk(machine, tmp_path, rotates, kind):
     )
     assert disks.kind_of(made, str(data)) == "network (nfs4)"
     assert disks.kind_of(made, str(fast)) == kind
-    assert disks.kind_of(made, str(tmp_path / "datasets")) == "ext4"  # not inside of `data`
+    assert disks.kind_of(made, str(tmp_path / "datasets")) == "ext4"  # not in `data`
 
 
 def test_a_data_set_that_memory_holds(machine, tmp_path):

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 
-from penstock import Pipeline, fn, pipeline_def
+from penstock import Pipeline, _core, fn, pipeline_def
 from penstock.command_line.bench import Batches
 from penstock.pipeline import tuning
 
@@ -106,8 +106,8 @@ def hasty(monkeypatch):
 @pipeline_def(batch_size=5, seed=11)
 def drawn(source=None):
     numbers = fn.readers.indices(size=37, random_shuffle=True, name="reader")
-    noise = fn.random.uniform(range=[0.0, 1.0], shape=[6, 5])
-    return numbers, fn.gaussian_blur(noise[:, :, np.newaxis], window_size=3)
+    noise = fn.random.uniform(range=[0.0, 1.0], shape=[6, 48])
+    return numbers, fn.gaussian_blur(noise, window_size=3)
 
 
 def batches_of(pipe, count):
@@ -173,7 +173,7 @@ def test_saved_forms_keep_no_choice_of_this_machine():
     saved = json.loads(pipe.to_json())
     assert (saved["threads"], saved["prefetch"]) == (0, 2)
     loaded = Pipeline.deserialize(pipe.serialize())
-    assert loaded.num_threads is None and loaded.prefetch_queue_depth == 2
+    assert loaded.num_threads == _core.usable_cores() and loaded.prefetch_queue_depth == 2
     assert pickle.loads(pickle.dumps(drawn(num_threads="auto"))).num_threads == "auto"
     assert repr(drawn(num_threads="auto")).startswith("Pipeline(batch_size=5, num_threads=auto")
 

@@ -69,7 +69,7 @@ def variables_of(script):
         script: The file.
 
     Raises:
-        ValueError: It is no script, or it ends with an error; the text has the error and the line.
+        ValueError: It is not a script, or it ends with an error; the text has the error and the line.
     """
     if not os.path.isfile(script):
         raise ValueError(f"{script}: there is no such file")
