@@ -46,7 +46,7 @@ CUresult cuCtxGetDevice(CUdevice* device) {
   *device = fake_current_device();
   return CUDA_SUCCESS;
 }
-CUresult cuDriverGetVersion(int* version) { return *version = 12040, CUDA_SUCCESS; }
+CUresult cuDriverGetVersion(int* version) { return *version = 13000, CUDA_SUCCESS; }
 CUresult cuDeviceGetName(char* name, int room, CUdevice device) {
   std::snprintf(name, static_cast<size_t>(room),
                 device ? "the second GPU that is not there" : "a GPU that is not there");

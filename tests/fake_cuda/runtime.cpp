@@ -168,7 +168,7 @@ extern "C" {
 const char* cudaGetErrorString(cudaError_t) { return "an error of the runtime that is not there"; }
 const char* cudaGetErrorName(cudaError_t code) { return code == cudaErrorMemoryAllocation ? "memory" : "another"; }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
-cudaError_t cudaDriverGetVersion(int* version) { return *version = 12040, cudaSuccess; }
+cudaError_t cudaDriverGetVersion(int* version) { return *version = 13000, cudaSuccess; }
 cudaError_t cudaGetDeviceCount(int* count) { return *count = kDevices, cudaSuccess; }
 cudaError_t cudaSetDevice(int device) { return fake_set_device(device), cudaSuccess; }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
