@@ -89,6 +89,12 @@ debian-long: | debian
 	rm -rf .venv-triton/pytriton/tritonserver/python_backend_stubs
 	touch $@
 
+# The same for the older compiler of kernels.
+.venv-cuda12/installed: $(REQUIREMENTS)/cuda12.txt .venv/build-installed
+	rm -rf .venv-cuda12
+	$(PIP) --no-deps --target .venv-cuda12 -r $(REQUIREMENTS)/cuda12.txt
+	touch $@
+
 demo: .venv/build-installed
 	@tools/check library
 	@.venv/bin/python examples/demo/main.py $(if $(DATA),"$(DATA)")
@@ -106,7 +112,7 @@ test: .venv/test-installed .venv/lint-installed
 	tools/check tsan
 	tools/check fuzz
 
-test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed .venv-triton/installed \
+test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed .venv-triton/installed .venv-cuda12/installed \
 		.venv-tensorflow-2.16/installed .venv-tensorflow-2.18/installed \
 		.venv-paddle/installed .venv-mxnet/installed .venv-release/installed | debian-long debian-release
 	tools/check build

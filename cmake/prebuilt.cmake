@@ -64,10 +64,11 @@ if(table)
   string(REPLACE ";" ", " numbers "${architectures}")
   string(APPEND code "std::span<const PrebuiltImage> prebuilt_images() {\n  static const PrebuiltImage images[] = {\n${table}  };\n"
          "  return images;\n}\nstd::span<const int> prebuilt_architectures() {\n"
-         "  static constexpr int architectures[] = {${numbers}};\n  return architectures;\n}\n")
+         "  static constexpr int architectures[] = {${numbers}};\n  return architectures;\n}\n"
+         "int prebuilt_cuda_major() { return ${PENSTOCK_NVCC_MAJOR}; }\n")
 else()
   string(APPEND code "std::span<const PrebuiltImage> prebuilt_images() { return {}; }\n"
-         "std::span<const int> prebuilt_architectures() { return {}; }\n")
+         "std::span<const int> prebuilt_architectures() { return {}; }\nint prebuilt_cuda_major() { return 0; }\n")
 endif()
 string(APPEND code "\n}  // namespace penstock\n")
 set(prebuilt_source ${CMAKE_BINARY_DIR}/prebuilt_images.cpp)

@@ -155,7 +155,7 @@ def _tell_nvidia_folders():
     folders = [
         _os.path.join(root, name, "lib")
         for root in (found and found.submodule_search_locations) or ()
-        for name in ("cu13", "cuda_nvrtc", "nvjpeg")
+        for name in ("cu13", "cuda_nvrtc", "nvjpeg", "nvjpeg2k", "nvtiff")
     ]
     folders = [f for f in folders if _os.path.isdir(f)]
     if folders:

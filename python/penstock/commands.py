@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock index, verify, transcode: what can be done with image files before a pipeline reads them; penstock
-info; penstock triton."""
+info and doctor; penstock bench and show, which run a script; penstock triton."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 from . import _core
+from .command_line.bench import add_bench
+from .command_line.doctor import add_doctor
+from .command_line.show import add_show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,7 +206,7 @@ def triton(args):
 
 
 def parser():
-    p = argparse.ArgumentParser(prog="penstock", description="Tools for image files that pipelines read.")
+    p = argparse.ArgumentParser(prog="penstock", description="Tools for pipelines and for the files that they read.")
     commands = p.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def command(run, threads=True, **options):
@@ -230,6 +233,9 @@ def parser():
     c.add_argument("source", help="a file or folder")
     c.add_argument("destination", help="may be the source: each file is replaced in one step; links stay links")
     command(info, threads=False)
+    add_doctor(command)
+    add_bench(command)
+    add_show(command)
     c = command(triton, threads=False)
     c.add_argument(
         "--install", metavar="DIR", required=True, help="the folder for backends, such as /opt/tritonserver/backends"
@@ -250,7 +256,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         penstock.commands.main(["verify", "photos"])
     """
     args = parser().parse_args(arguments)
-    if args.threads < 0:
+    if isinstance(args.threads, int) and args.threads < 0:
         parser().error("--threads must not be negative")
     try:
         return args.run(args)

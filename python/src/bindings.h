@@ -12,6 +12,7 @@ void bind_file_tools(nb::module_& m);
 void bind_row_packing(nb::module_& m);
 void bind_debug(nb::module_& m);
 void bind_gpu(nb::module_& m);
+void bind_machine(nb::module_& m);
 void bind_device_memory(nb::module_& m);
 void bind_containers(nb::module_& m);
 void bind_operators(nb::module_& m);

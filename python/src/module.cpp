@@ -31,6 +31,7 @@ NB_MODULE(_core, m) {
   bind_file_tools(m);
   bind_row_packing(m);
   bind_gpu(m);
+  bind_machine(m);
   bind_device_memory(m);
   bind_remote(m);
 }

@@ -458,6 +458,7 @@ void bind_facts(nb::class_<P>& c) {
             return l;
           },
           nb::arg("last_batch") = false)
+      .def("tune", [](P& p, int threads, int depth) { p.get().tune(threads, depth); })
       .def("start_trace", [](P& p) { p.get().start_trace(); })
       .def("trace_json", [](P& p) { return p.get().trace_json(); })
       .def("plan_text", [](P& p) { return p.get().plan_text(); })

@@ -20,16 +20,25 @@
 
 namespace penstock {
 
+double cores_of_quota(const std::string& cgroups) {
+  std::string quota;
+  double period = 0;
+  if (std::ifstream v2(cgroups + "/cpu.max");
+      v2 >> quota >> period) {  // "quota period" in microseconds, or "max period"
+    const double q = std::strtod(quota.c_str(), nullptr);
+    return q > 0 && period > 0 ? q / period : 0;
+  }
+  double q = 0;  // version 1: -1 where there is none
+  std::ifstream v1(cgroups + "/cpu/cpu.cfs_quota_us"), v1_period(cgroups + "/cpu/cpu.cfs_period_us");
+  return v1 >> q && v1_period >> period && q > 0 && period > 0 ? q / period : 0;
+}
+
 int usable_cores() {
   int n = static_cast<int>(std::thread::hardware_concurrency());
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) n = CPU_COUNT(&set);
-  // cgroup v2: "quota period" in microseconds, or "max period".
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (file >> quota >> period && quota != "max" && period > 0)
-    n = std::min(n, std::max(1, static_cast<int>(std::strtod(quota.c_str(), nullptr) / period + 0.5)));
+  if (const double quota = cores_of_quota("/sys/fs/cgroup"); quota > 0)
+    n = std::min(n, std::max(1, static_cast<int>(quota + 0.5)));
   return std::max(1, n);
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "base/crew.h"
 
@@ -10,6 +11,8 @@ namespace penstock {
 
 // Cores that the process may use: the smaller of its affinity and its cgroup's quota.
 int usable_cores();
+// The quota of a tree of cgroups, of version 2 or 1, in cores; 0: it has none.
+double cores_of_quota(const std::string& cgroups);
 
 // Threads that share loops. parallel_for returns when all indices are done; the caller takes part.
 // parallel_for rethrows the first exception of a body; the remaining indices are not started.

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "data/test_folder.h"
+
 namespace penstock {
 namespace {
 
@@ -53,6 +55,21 @@ TEST(ThreadPool, ServesCallersFromSeveralThreads) {
 }
 
 TEST(Cores, AtLeastOne) { EXPECT_GE(usable_cores(), 1); }
+
+TEST(Cores, AQuotaIsReadOfBothVersionsOfCgroups) {
+  const TestFolder none, open, two, old, old_open;
+  EXPECT_EQ(cores_of_quota(none.path()), 0);
+  open.write("cpu.max", "max 100000\n");
+  EXPECT_EQ(cores_of_quota(open.path()), 0);
+  two.write("cpu.max", "250000 100000\n");
+  EXPECT_EQ(cores_of_quota(two.path()), 2.5);
+  old.write("cpu/cpu.cfs_quota_us", "150000\n");
+  old.write("cpu/cpu.cfs_period_us", "50000\n");
+  EXPECT_EQ(cores_of_quota(old.path()), 3);
+  old_open.write("cpu/cpu.cfs_quota_us", "-1\n");
+  old_open.write("cpu/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(cores_of_quota(old_open.path()), 0);
+}
 
 }  // namespace
 }  // namespace penstock

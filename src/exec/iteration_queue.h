@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The iterations of a pipeline that are in flight: the jobs of its scheduler.
 #pragma once
+#include <atomic>
 #include <span>
 
 #include "exec/iteration_runner.h"
@@ -35,7 +36,7 @@ class IterationQueue {
 
   Scheduler scheduler;
   LateSamples* late = nullptr;  // where samples may come late
-  int depth = 1;                // iterations that are in flight at most
+  std::atomic<int> depth{1};    // iterations that are in flight at most
 
  private:
   IterationRunner& runner_;

@@ -178,6 +178,7 @@ void Pipeline::schedule_batches(uint64_t epoch, std::span<const int64_t> batches
   }
 }
 
+void Pipeline::tune(int threads, int depth) { state_->executor.tune(threads, depth); }
 void Pipeline::set_refill(int batch_size) { state_->executor.set_refill(batch_size); }
 void Pipeline::reset(const std::function<void()>& poll) {
   const State::Use use(*state_, State::kWhole);

@@ -127,6 +127,9 @@ class Pipeline {
   void replay(std::vector<DrawOrigin> origins);
   // Called after each step of all batches, with `stepping`; before the first run.
   void watch_steps(AfterStep after);
+  // While it runs: so many of its threads work, the others sleep, and so many batches are in flight at most, of those
+  // that the options allow. The batches do not change.
+  void tune(int threads, int depth);
   void log_steps();  // of all batches that begin later: PipelineOutput::logs
 
   // State after the last batch that run() returned: JSON with a few integers. Call restore() before the first run.

@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/clock.h"
@@ -14,6 +15,9 @@ class Reserve {
  public:
   // So many threads may work at once; 0: all.
   void begin(int most) { most_ = most; }
+  // Threads from this number on sleep until it is larger: a pipeline that tunes itself has more than it uses.
+  void keep_awake(int threads) { awake_ = threads; }
+  bool is_awake(int thread) const { return thread < awake_; }
   bool is_kept() const { return most_ > 0; }
   bool lets_work() const { return most_ == 0 || working_ - late_ < most_; }
 
@@ -60,6 +64,7 @@ class Reserve {
   }
 
   int most_ = 0, working_ = 0, late_ = 0;
+  int awake_ = std::numeric_limits<int>::max();
   std::vector<Task> tasks_;    // by thread
   std::vector<double> usual_;  // by step, for one item
 };

@@ -41,6 +41,8 @@ class Scheduler {
   void made_room();                     // for those that had none
   void look_again() { threads_.wake_any(); }
 
+  void keep_awake(int threads);  // of kAnyStep, at least one; the others sleep
+
   void ask_to_stop();  // no thread takes another task
   bool stopping() const { return stop_; }
   bool stop_within(std::chrono::milliseconds patience) { return threads_.ended_within(patience); }
@@ -53,7 +55,8 @@ class Scheduler {
   friend class JobConsumer;
   friend class Stepping;
   void serve(int number, int lane);
-  void sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock);
+  bool may_work(int number, int lane) const;
+  void sleep(int number, int lane, bool& watches, std::unique_lock<std::mutex>& lock);
   void perform(const Task& task, int number, std::unique_lock<std::mutex>& lock);  // locks it
   Wake advance(Job& job);                                                          // under mutex_
 

@@ -168,7 +168,7 @@ std::vector<StepPlan> random_steps(std::mt19937& random, int lanes) {
   return steps;
 }
 
-void run_random_graph(unsigned seed, bool stepping = false) {
+void run_random_graph(unsigned seed, bool stepping = false, bool parks = false) {
   std::mt19937 random(seed);
   constexpr int kLanes = 2;
   const int threads = stepping ? 0 : 1 + static_cast<int>(random() % 3), jobs = 1 + static_cast<int>(random() % 12);
@@ -189,6 +189,7 @@ void run_random_graph(unsigned seed, bool stepping = false) {
   const bool soon = random() % 2;
   uint64_t next = 0;
   for (int taken = 0, added = 0; taken < jobs; ++taken) {
+    if (parks) scheduler.keep_awake(1 + static_cast<int>(random() % 3));
     while (added < jobs && scheduler.size() < ahead) scheduler.add(work.make(), soon && ahead == 1), ++added;
     const auto job = std::static_pointer_cast<NotedJob>(consumer.take({}, [](const auto&) {}));
     ASSERT_EQ(job->number, next++);
@@ -212,6 +213,13 @@ TEST(Scheduler, RunsEachStepOfRandomJobsOnceAndInOrder) {
 TEST(Scheduler, WithoutThreadsTheOneThatWaitsTakesAllSteps) {
   for (int seed = 0; seed < graphs(150); ++seed) {
     run_random_graph(static_cast<unsigned>(seed), true);
+    if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+TEST(Scheduler, TakesAllStepsWhileItsThreadsFallAsleepAndWake) {
+  for (int seed = 0; seed < graphs(150); ++seed) {
+    run_random_graph(static_cast<unsigned>(seed), false, true);
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
 }

@@ -3,6 +3,7 @@
 // and nothing else.
 #include <cuda.h>
 
+#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -12,6 +13,7 @@ char contexts[16];
 }  // namespace
 
 extern "C" {
+int fake_current_device();
 void* __real_dlopen(const char* name, int flags);
 void* __wrap_dlopen(const char* name, int flags) {
   return __real_dlopen(name && std::strcmp(name, "libcuda.so.1") == 0 ? nullptr : name, flags);
@@ -39,6 +41,17 @@ CUresult cuCtxPopCurrent(CUcontext* context) {
   stack.pop_back();
   return CUDA_SUCCESS;
 }
+CUresult cuCtxGetDevice(CUdevice* device) {
+  if (stack.empty()) return CUDA_ERROR_INVALID_CONTEXT;
+  *device = fake_current_device();
+  return CUDA_SUCCESS;
+}
+CUresult cuDriverGetVersion(int* version) { return *version = 13000, CUDA_SUCCESS; }
+CUresult cuDeviceGetName(char* name, int room, CUdevice device) {
+  std::snprintf(name, static_cast<size_t>(room),
+                device ? "the second GPU that is not there" : "a GPU that is not there");
+  return CUDA_SUCCESS;
+}
 CUresult cuGetErrorString(CUresult, const char** text) {
   *text = "an error of the driver that is not there";
   return CUDA_SUCCESS;
@@ -47,5 +60,6 @@ CUresult cuGetErrorString(CUresult, const char** text) {
 int fake_current_device() {
   return stack.empty() ? -1 : static_cast<int>(reinterpret_cast<char*>(stack.back()) - contexts);
 }
+CUcontext fake_context(int device) { return reinterpret_cast<CUcontext>(&contexts[device]); }
 void fake_set_device(int device) { stack.assign(1, reinterpret_cast<CUcontext>(&contexts[device])); }
 }

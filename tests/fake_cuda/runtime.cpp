@@ -2,6 +2,7 @@
 // Stands in for CUDA's runtime, so that src/cuda/cudart/driver_check.cpp tries the driver's bookkeeping where there is
 // no GPU: two devices, streams that are threads, memory that is freed late shows, and the check's kernels as host code.
 // Calls with no context of the right device fail, as work that goes to the wrong GPU would.
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 
@@ -19,6 +20,7 @@
 
 extern "C" int fake_current_device();
 extern "C" void fake_set_device(int device);
+extern "C" CUcontext fake_context(int device);
 
 namespace {
 
@@ -178,10 +180,6 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
                                                               : 0;
   return cudaSuccess;
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  std::strcpy(properties->name, device ? "the second GPU that is not there" : "a GPU that is not there");
-  return cudaSuccess;
-}
 cudaError_t cudaDeviceGetPCIBusId(char* name, int room, int device) {
   std::snprintf(name, static_cast<size_t>(room), "0000:%02x:00.0", 16 + device);
   return cudaSuccess;
@@ -211,8 +209,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   *stream = reinterpret_cast<cudaStream_t>(made);
   return cudaSuccess;
 }
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  return *device = stream_of(stream)->device, cudaSuccess;
+CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
+  const int device = stream ? stream_of(stream)->device : fake_current_device();
+  if (device < 0) return CUDA_ERROR_INVALID_CONTEXT;
+  return *context = fake_context(device), CUDA_SUCCESS;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   std::unique_lock lock(mutex);

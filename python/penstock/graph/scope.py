@@ -3,9 +3,9 @@
 
 import contextlib
 import threading
-import warnings
 
 from .. import _core
+from ..base.log import INFO, log, warn
 from ..settings import setting
 
 _stack = threading.local()
@@ -69,6 +69,8 @@ def warn_device(device):
         raise RuntimeError(
             f"device='{device}' is requested and PENSTOCK_REQUIRE_GPU is set, but no GPU can be used: {why_not}"
         )
-    if "device" not in _warned:
+    if "device" in _warned:
+        log("gpu", INFO, "device='%s' runs on the CPU: %s", device, why_not)
+    else:
         _warned.add("device")
-        warnings.warn(f"device='{device}' runs on the CPU: {why_not}", _core.DeviceWarning, stacklevel=3)
+        warn("gpu", f"device='{device}' runs on the CPU: {why_not}", _core.DeviceWarning, stacklevel=3)

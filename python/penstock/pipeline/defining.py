@@ -7,11 +7,11 @@ from __future__ import annotations
 import contextlib
 import sys
 import types as python_types
-import warnings
 
 from .. import graph
 from ..base.converted_code import is_made
 from ..base.frames import PACKAGE, user_level
+from ..base.log import warn
 from ..settings import setting
 
 _drawn = set()  # reported already: the code of a function, and the generators
@@ -69,7 +69,8 @@ def _warn_of_draws(who, runs, key, before):
     if not names or (key, *names) in _drawn:
         return
     _drawn.add((key, *names))
-    warnings.warn(
+    warn(
+        "pipeline",
         f"{who} drew numbers of {' and '.join(names)}: {runs} once, so all samples of all batches get the same ones; "
         "fn.random.uniform(range=[a, b]) and similar operators draw one for each sample",
         UserWarning,

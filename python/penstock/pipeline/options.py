@@ -5,6 +5,7 @@ import os
 
 from ..base import limits, unseeded
 from ..base.element_types import check_policies
+from . import tuning
 
 # In the order in which pickles and saved pipelines have them.
 NAMES = (
@@ -55,8 +56,9 @@ _NO_PROPERTIES = (
 
 def _check(given):
     """Raises for values that later code would refuse in its own words."""
-    for name in ("batch_size", "num_threads"):
-        limits.check_number(name, given[name], 2**31 - 1)
+    for name in ("batch_size", "num_threads", "py_num_workers"):
+        if not (given[name] == tuning.AUTO and name != "batch_size"):
+            limits.check_number(name, given[name], 2**31 - 1)
     for name in limits.NAMES:
         limits.check_number(name, given[name], limits.LARGEST)
     limits.check_number("memory_limit", given["memory_limit"], 2**63 - 1, least=0)
@@ -71,11 +73,11 @@ def _check(given):
         raise ValueError(f"late must be 'wait' or 'swap', got {given['late']!r}")
     if given["late"] == "swap" and given["debug"]:
         raise ValueError("debug=True runs whole batches, in which no sample is late: omit late='swap'")
-    depth = given["prefetch_queue_depth"]
+    depth = tuning.number(given["prefetch_queue_depth"], 1)
     depths = depth if isinstance(depth, dict) else {"cpu_size": depth}
-    if set(depths) - {"cpu_size", "gpu_size"} or any(int(d) < 1 for d in depths.values()):
+    if set(depths) - {"cpu_size", "gpu_size"} or any(not hasattr(d, "__int__") or int(d) < 1 for d in depths.values()):
         raise ValueError(
-            f"prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, got {depth!r}"
+            f"prefetch_queue_depth must be a positive integer, 'auto' or a dict of cpu_size and gpu_size, got {depth!r}"
         )
     method, debug = given["py_start_method"], given["debug"]
     if method not in ("fork", "spawn"):
@@ -111,7 +113,7 @@ def accepted(given):
 
 def depth_of(options):
     """How many batches are made ahead."""
-    depth = options["prefetch_queue_depth"]
+    depth = tuning.number(options["prefetch_queue_depth"], tuning.MOST_DEPTH)
     if getattr(options["concurrency"], "name", "") == "NONE":
         return 1
     return int(max(depth.values()) if isinstance(depth, dict) else depth)

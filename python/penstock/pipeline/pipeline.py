@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import threading
-import warnings
+import time
 
 from .. import _core, graph
 from ..base.frames import user_line
+from ..base.log import warn
 from ..base.running import running
 from ..control_flow.statements import call
 from ..graph import DataNode, Definition, free_nodes, nested
@@ -46,13 +47,14 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
 
     Args:
         batch_size: Samples of a full batch.
-        num_threads: Threads; None: as many as the process may use.
+        num_threads: Threads; None: as many as the process may use. "auto": as many as are best, which is measured on
+            the first batches; tuned() says what was chosen. The batches are the same.
         device_id: The GPU of operators that run on one. None: torch's current one, where torch uses GPUs, else the
             first.
             types.CPU_ONLY_DEVICE_ID: such operators are an error.
         seed: Seed of all random numbers and shuffles. None or negative: one that follows penstock.seed() or
             torch.manual_seed(), else another one each time.
-        prefetch_queue_depth: Batches that are made ahead.
+        prefetch_queue_depth: Batches that are made ahead. "auto": as many as are best, up to 8, measured too.
         on_error: What a file or record that cannot be read does: "raise" ends the batch with DataError, "skip" makes
             it shorter, "replace" takes another sample.
         error_budget: How many samples of an epoch may be lost.
@@ -77,7 +79,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         checkpoint: What checkpoint() returned, or a file with it; the pipeline resumes from it.
         output_dtype, output_ndim, output_layout: What the outputs must be, one value or one for each output; checked
             on every batch.
-        py_num_workers: Processes of parallel external sources.
+        py_num_workers: Processes of parallel external sources. "auto": as many as the cores that the process may use.
         py_start_method: "fork" or "spawn": how these processes start.
         py_callback_pickler: Pickles what goes to these processes: an object with dumps() and loads(), or a tuple of
             both.
@@ -105,7 +107,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
 
     if TYPE_CHECKING:  # options.py makes them, each from the argument
         batch_size: int | None
-        num_threads: int | None
+        num_threads: int | Literal["auto"] | None
         device_id: int | None
         seed: int
         exec_pipelined: bool
@@ -116,7 +118,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         default_cuda_stream_priority: int
         enable_memory_stats: bool
         enable_checkpointing: bool
-        py_num_workers: int
+        py_num_workers: int | Literal["auto"]
         py_start_method: str
         exec_dynamic: bool
         stream_policy: StreamPolicy | None
@@ -127,11 +129,11 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
     def __init__(
         self,
         batch_size: int | None = None,
-        num_threads: int | None = None,
+        num_threads: int | Literal["auto"] | None = None,
         device_id: int | None = None,
         seed: int | None = None,
         exec_pipelined: bool = True,
-        prefetch_queue_depth: int | dict[str, int] = 2,
+        prefetch_queue_depth: int | Literal["auto"] | dict[str, int] = 2,
         exec_async: bool = True,
         bytes_per_sample: int = 0,
         set_affinity: bool = False,
@@ -141,7 +143,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         enable_memory_stats: bool = False,
         enable_checkpointing: bool = False,
         checkpoint: bytes | str | PathLike[str] | None = None,
-        py_num_workers: int = 1,
+        py_num_workers: int | Literal["auto"] = 1,
         py_start_method: Literal["fork", "spawn"] = "fork",
         py_callback_pickler: Any = None,
         output_dtype: Any = None,
@@ -180,6 +182,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         self._pipeline = None  # of _core
         self._scheduled = 0
         self._held = None
+        self._tuner = None
         self._ended = False
         self._origin, self._returned = [], False  # of the last batch; whether there is one
         self._replays, self._logs_steps = [], False
@@ -304,10 +307,13 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         starting.start_functions(self.definition)
         self.start_py_workers()
         runs = self._graph_that_runs()
-        self._pipeline = self._executor_of(runs, int(given["num_threads"] or 0), self._depth)
+        self._depth = starting.depth_of(given, runs)
+        self._pipeline = self._executor_of(runs, starting.threads_of(given), self._depth)
         self.definition.built = True
         running.add(self)
         starting.attach(self._pipeline, self.definition)
+        starting.log_start(self._pipeline, self.definition.options, self._depth)
+        self._tuner = starting.tuner_of(self, self._pipeline)
         if checkpoint is not None:
             self._pipeline.restore(text_of_checkpoint(checkpoint))
         if self._tracing:
@@ -376,6 +382,28 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         from ..function import Function  # late: few programs need it
 
         return Function(self)
+
+    def tuned(self) -> dict[str, Any] | None:
+        """Returns what "auto" of num_threads and of prefetch_queue_depth has come to.
+
+        The first batches are measured with one setting after the other, until none of those beside the best is faster.
+
+        Returns:
+            None where nothing is "auto". Else a dict: `threads` and `depth` that are used now, `done`, `why`, and
+            `measured`, for each measurement a dict of `threads`, `depth`, `rate` (samples a second) and `waits` (the
+            share of its time that the loop waited).
+
+        Example:
+            >>> @pipeline_def(batch_size=4, num_threads="auto")
+            ... def noise():
+            ...     return fn.random.uniform(range=[0.0, 1.0], shape=[8])
+            >>> pipe = noise()
+            >>> _ = pipe.run()
+            >>> sorted(pipe.tuned())
+            ['depth', 'done', 'measured', 'threads', 'why']
+        """
+        self.build()
+        return None if self._tuner is None else self._tuner.report()
 
     def used_elsewhere(self) -> bool:
         """Returns whether C or C++ code holds the pipeline too."""
@@ -504,6 +532,8 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         self._held = None
 
     def _finish(self, step):
+        tuner = self._tuner
+        begin = 0.0 if tuner is None or tuner.done else time.perf_counter()
         try:
             batches, self._origin, self._consumed = step()
             self._returned = True
@@ -511,8 +541,10 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
             self._scheduled = 0
             self._ended = True
             raise
+        if begin:
+            tuner.took(self._consumed[0], time.perf_counter() - begin)
         for text in _core.take_notices():
-            warnings.warn(text, stacklevel=3)
+            warn("pipeline", text, stacklevel=3)
         for what, declared in self._declared.items():
             if declared is not None:
                 declared_outputs.check(what, declared, batches)

@@ -9,6 +9,7 @@ from .. import _core
 from ..base import limits
 from ..graph.graphviz import dot_text
 from ..sources import FedNode, FedVideo, without_unread
+from . import tuning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class SavedForms:
                 f"[{self.definition.graph.op_of(node)}] the pipeline cannot be saved: '{self.definition.graph.name_of(node)}' calls a "
                 f"function of this program\n  at {line}"
             )
-        text = self._pipeline.to_json()
+        text = tuning.saved(self._pipeline.to_json(), self.definition.options)
         return with_declared(text if lines else without_lines(text), self._declared)
 
     def save(self, path: Path, lines: bool = True) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import logging
+import warnings
 from enum import Enum
 
 from ..pipeline.driver import checkpoint_of
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_log = logging.getLogger("penstock")
+_NO_RESET = "the iterator does not support resetting while the epoch is not finished: reset() does nothing"
 
 
 class LastBatchPolicy(Enum):
@@ -308,16 +308,16 @@ class BaseIterator:
         return self
 
     def reset(self) -> None:
-        """Begins the next epoch; in the middle of one it only writes a warning to the log."""
+        """Begins the next epoch; in the middle of one it only gives a warning."""
         if self._size < 0 and self._reader is None:
             if not self._ended:
-                _log.warning("the iterator does not support resetting while the epoch is not finished. Ignoring...")
+                warnings.warn(_NO_RESET, stacklevel=2)
                 return
             for p in self._pipes:
                 p.reset()
         elif not self._epoch_over():
             if self._batches:
-                _log.warning("the iterator does not support resetting while the epoch is not finished. Ignoring...")
+                warnings.warn(_NO_RESET, stacklevel=2)
             return
         if self._reader is not None and self._policy is LastBatchPolicy.DROP:
             for driver, over in zip(self._drivers, self._over):  # shards may be larger by a batch

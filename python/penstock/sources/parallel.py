@@ -3,6 +3,7 @@
 
 import collections
 
+from .. import _core
 from ..workers.functions import Workers
 from ..workers.pool import WorkerError, raised
 from ..workers.process import written
@@ -70,11 +71,16 @@ class _Source(Workers):
         return self.pool.capacities() if self.pool is not None else []
 
 
+def workers_of(given):
+    """The number of processes: py_num_workers, or as many as the cores where it is "auto"."""
+    return _core.usable_cores() if given["py_num_workers"] == "auto" else given["py_num_workers"]
+
+
 class ParallelCallable(_Source):
     """Calls with the numbers of the next batches in any process, results in order."""
 
     def __init__(self, made, source, given, depth, hint):
-        super().__init__(made, source, given["py_num_workers"], given, depth, hint)
+        super().__init__(made, source, workers_of(given), given, depth, hint)
         self.resumable, self.numbered = made.resumable, made.numbered
 
     def next(self, iteration, in_epoch, epoch, batch_size):

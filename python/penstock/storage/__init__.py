@@ -12,10 +12,10 @@ import os
 import re
 import threading
 import time
-import warnings
 from urllib.parse import unquote, urlsplit
 
 from .. import _core
+from ..base.log import warn
 from ..progress import Work
 from .limits import Failed, Pace, bytes_of, download
 
@@ -116,7 +116,7 @@ def stats() -> dict[str, int]:
 
 
 def _warn(text):
-    warnings.warn(text, UserWarning, stacklevel=2)
+    warn("storage", text, stacklevel=2)
 
 
 def _cause(error):

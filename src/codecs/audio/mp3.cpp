@@ -178,4 +178,6 @@ PENSTOCK_SOUND_FORMAT({
 
 }  // namespace
 
+void require_mpg123() { library(); }
+
 }  // namespace penstock

@@ -231,3 +231,8 @@ DecodedItem decode_item(Codec codec, const CodedItem& item, const std::vector<ui
 }
 
 }  // namespace penstock::heif
+
+namespace penstock {
+void require_avif() { heif::library(heif::Codec::av1); }
+void require_heic() { heif::library(heif::Codec::hevc); }
+}  // namespace penstock

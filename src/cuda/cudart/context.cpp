@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/settings.h"
+#include "cuda/runtime/driver_version.h"
 
 namespace penstock {
 namespace {
@@ -24,6 +25,9 @@ struct DriverCalls {
   decltype(&cuCtxPushCurrent) push = nullptr;
   decltype(&cuCtxPopCurrent) pop = nullptr;
   decltype(&cuGetErrorString) error_string = nullptr;
+  decltype(&cuDeviceGetName) name = nullptr;
+  decltype(&cuStreamGetCtx) stream_context = nullptr;
+  decltype(&cuCtxGetDevice) current_device = nullptr;
 
   DriverCalls() {
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -39,6 +43,9 @@ struct DriverCalls {
     find(push, "cuCtxPushCurrent_v2");
     find(pop, "cuCtxPopCurrent_v2");
     find(error_string, "cuGetErrorString");
+    find(name, "cuDeviceGetName");
+    find(current_device, "cuCtxGetDevice");
+    find(stream_context, "cuStreamGetCtx");
   }
 };
 const DriverCalls& driver_calls() {
@@ -69,8 +76,6 @@ bool is_final(cudaError_t code) {
     default: return false;
   }
 }
-
-std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 }  // namespace
 
@@ -110,6 +115,16 @@ CUcontext GpuContext::handle() {
   if (code != CUDA_SUCCESS) fail_driver(code, "creating its context", index_);
   handle_.store(context, std::memory_order_release);
   return context;
+}
+
+std::string GpuContext::name() {
+  CUdevice device = 0;
+  char text[256] = {};
+  CUresult code = driver_calls().init(0);  // no context: that would take memory
+  if (code == CUDA_SUCCESS) code = driver_calls().device_get(&device, index_);
+  if (code == CUDA_SUCCESS) code = driver_calls().name(text, sizeof text, device);
+  if (code != CUDA_SUCCESS) fail_driver(code, "getting its name", index_);
+  return text;
 }
 
 cudaStream_t GpuContext::take_stream() {
@@ -211,8 +226,9 @@ Gpus::Gpus() {
   if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
   if (code == cudaErrorInsufficientDriver || code == cudaErrorStubLibrary) {
     if (version == 0) bad_argument("the NVIDIA driver does not work: {}", cudaGetErrorString(code));
-    bad_argument("the NVIDIA driver supports CUDA {}, but CUDA {} or newer is needed", version_text(version),
-                 version_text(CUDART_VERSION / 1000 * 1000));
+    constexpr int kNeeded = CUDART_VERSION / 1000;
+    bad_argument("the NVIDIA driver supports CUDA {}, but CUDA {}.0 or newer is needed: driver {} or newer",
+                 version_text(version), kNeeded, driver_release(kNeeded));
   }
   if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0)) {
     const char* visible = Setting("CUDA_VISIBLE_DEVICES").as_given();  // empty: none is
@@ -237,8 +253,17 @@ GpuContext& Gpus::any() const {
 
 GpuContext& Gpus::of(cudaStream_t stream) const {
   OnDevice scope(*this);
-  int device = 0;
-  check_cuda(cudaStreamGetDevice(stream, &device), "getting the GPU of a stream", any().index());
+  // cudaStreamGetDevice() needs a driver of CUDA 12.8.
+  const auto& calls = driver_calls();
+  CUcontext context = nullptr, left = nullptr;
+  CUdevice device = 0;
+  CUresult code = calls.stream_context(stream, &context);
+  if (code == CUDA_SUCCESS) code = calls.push(context);
+  if (code == CUDA_SUCCESS) {
+    code = calls.current_device(&device);
+    static_cast<void>(calls.pop(&left));
+  }
+  if (code != CUDA_SUCCESS) fail_driver(code, "getting the GPU of a stream", any().index());
   return at(device);
 }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "base/memory.h"
@@ -26,6 +27,7 @@ class GpuContext {
   int index() const { return index_; }
   int attribute(cudaDeviceAttr which) const;
   int architecture() const;  // 90 for compute capability 9.0
+  std::string name();
   // The primary context, which frameworks use too. Created at the first call, so that a process that uses one GPU of
   // many takes no memory on the others.
   CUcontext handle();

@@ -41,10 +41,7 @@ class CudaDriver final : public Driver {
 
   int device_count() const override { return gpus_->count(); }
   std::string device_name(int device) const override {
-    gpus_->at(device);
-    cudaDeviceProp properties{};
-    check_cuda(cudaGetDeviceProperties(&properties, device), "getting its name", device);
-    return properties.name;
+    return gpus_->at(device).name();
   }
 
   StreamHandle take_stream(int device) override { return gpus_->at(device).take_stream(); }

@@ -5,6 +5,7 @@
 
 #include "base/error_of.h"
 #include "cuda/runtime/compile_apart.h"
+#include "cuda/runtime/driver_version.h"
 #include "cuda/cudart/prebuilt_images.h"
 
 namespace penstock {
@@ -67,7 +68,8 @@ std::function<void()> KernelStore::compilation(GpuContext& gpu, const std::strin
     std::lock_guard lock(mutex_);
     if (known_.count(key) || ahead_.count(key)) return {};
   }
-  if (!can_compile_apart() || find_prebuilt_image(text)) return {};
+  const bool is_prebuilt = find_prebuilt_image(text) && fits_driver(prebuilt_cuda_major(), driver_version());
+  if (!can_compile_apart() || is_prebuilt) return {};
   const Nvrtc* nvrtc = Nvrtc::find(why);
   auto options = nvrtc ? nvrtc->options(architecture, why) : std::vector<std::string>();
   if (options.empty()) return {};
@@ -122,7 +124,7 @@ std::shared_ptr<const CudaKernel> KernelStore::get(GpuContext& gpu, const std::s
 std::shared_ptr<const CudaKernel> KernelStore::prebuilt(GpuContext& gpu, const std::string& text,
                                                         const std::string& entry) const {
   const std::byte* image = find_prebuilt_image(text);
-  if (!image) return nullptr;
+  if (!image || !fits_driver(prebuilt_cuda_major(), driver_version())) return nullptr;
   if (std::string why; !has_prebuilt_code(gpu.architecture()) && Nvrtc::find(why)) return nullptr;
   OnDevice scope(gpu);
   cudaLibrary_t library = nullptr;

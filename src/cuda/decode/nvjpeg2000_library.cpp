@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/decode/nvjpeg2000_library.h"
 
+#include "cuda/runtime/driver_version.h"
 #include "cuda/runtime/nvidia_library.h"
 
 namespace penstock::nvjpeg2000 {
@@ -12,9 +13,7 @@ std::string status_string(Status status) {
 
 const Library* library(std::string& why) {
   static const auto* loaded = new OptionalFunctions<Library>(
-      open_nvidia_library("nvJPEG2000", "PENSTOCK_NVJPEG2000",
-                          "pip install nvidia-nvjpeg2k-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS",
-                          {"libnvjpeg2k.so.0"}),
+      open_nvidia_library("nvJPEG2000", "PENSTOCK_NVJPEG2000", install_advice(driver_version()), {"libnvjpeg2k.so.0"}),
       [](OptionalLibrary& library, Library& f) {
         library.find(f.create, "nvjpeg2kCreateSimple");
         library.find(f.destroy, "nvjpeg2kDestroy");

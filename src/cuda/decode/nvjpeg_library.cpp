@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/decode/nvjpeg_library.h"
 
+#include "cuda/runtime/driver_version.h"
 #include "cuda/runtime/nvidia_library.h"
 
 namespace penstock::nvjpeg {
@@ -12,9 +13,8 @@ std::string status_string(Status status) {
 
 const Library* library(std::string& why) {
   static const auto* loaded = new OptionalFunctions<Library>(
-      open_nvidia_library("nvJPEG", "PENSTOCK_NVJPEG",
-                          "pip install nvidia-nvjpeg, or name its folder in PENSTOCK_NVIDIA_LIBS",
-                          {"libnvjpeg.so.13", "libnvjpeg.so.12"}),
+      open_nvidia_library("nvJPEG", "PENSTOCK_NVJPEG", install_advice(driver_version()),
+                          names_that_fit({"libnvjpeg.so.13", "libnvjpeg.so.12"}, driver_version())),
       [](OptionalLibrary& library, Library& f) {
         library.find(f.create, "nvjpegCreateEx");
         library.find(f.destroy, "nvjpegDestroy");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/decode/nvtiff_library.h"
 
+#include "cuda/runtime/driver_version.h"
 #include "cuda/runtime/nvidia_library.h"
 
 namespace penstock::nvtiff {
@@ -13,9 +14,7 @@ std::string status_string(Status status) {
 
 const Library* library(std::string& why) {
   static const auto* loaded = new OptionalFunctions<Library>(
-      open_nvidia_library("nvTIFF", "PENSTOCK_NVTIFF",
-                          "pip install nvidia-nvtiff-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS",
-                          {"libnvtiff.so.0"}),
+      open_nvidia_library("nvTIFF", "PENSTOCK_NVTIFF", install_advice(driver_version()), {"libnvtiff.so.0"}),
       [](OptionalLibrary& library, Library& f) {
         library.find(f.decoder_create, "nvtiffDecoderCreateSimple");
         library.find(f.decoder_destroy, "nvtiffDecoderDestroy");

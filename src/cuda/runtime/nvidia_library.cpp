@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cuda/runtime/driver_version.h"
 
 namespace penstock {
 namespace {
@@ -71,13 +72,21 @@ std::vector<SearchFolder> places_of_libraries() {
   list.push_back({});
   for (const fs::path& above : folders_with_wheels(own_library().parent_path()))
     for (const char* folder : kWheelFolders) list.push_back({above / "nvidia" / folder / "lib", true});
-  list.push_back({"/usr/local/cuda/lib64"});
+  for (const char* toolkit : {"/usr/local/cuda", "/usr/local/cuda-13", "/usr/local/cuda-12"})
+    list.push_back({fs::path(toolkit) / "lib64"});
+  std::erase_if(list, [](const SearchFolder& s) { return !folder_fits(s.folder, driver_version()); });
   return list;
 }
 
 }  // namespace
 
-void* open_nvidia_library(std::initializer_list<const char*> names, std::string& why) {
+bool folder_fits(const fs::path& folder, int driver) {
+  for (const fs::path& part : folder)
+    if (part == "cu13" || part == "cuda-13") return fits_driver(13, driver);
+  return true;
+}
+
+void* open_nvidia_library(const std::vector<const char*>& names, std::string& why) {
   const std::vector<SearchFolder> places = places_of_libraries();
   std::string tried;
   for (const char* name : names) {
@@ -98,8 +107,8 @@ void* open_nvidia_library(std::initializer_list<const char*> names, std::string&
   return nullptr;
 }
 
-OptionalLibrary open_nvidia_library(const char* title, Setting setting, const char* advice,
-                                    std::initializer_list<const char*> names) {
+OptionalLibrary open_nvidia_library(const char* title, Setting setting, const std::string& advice,
+                                    const std::vector<const char*>& names) {
   const std::string lacks = fmt::format("{} lacks", title);
   if (setting.text() == "off") return {nullptr, fmt::format("{} turns {} off", setting.name(), title), lacks};
   std::string why;

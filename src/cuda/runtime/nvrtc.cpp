@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/settings.h"
+#include "cuda/runtime/driver_version.h"
 #include "cuda/runtime/nvidia_library.h"
 
 namespace penstock {
@@ -30,6 +31,23 @@ struct Nvrtc::Calls {
   const char* (*error_string)(int) = nullptr;
 };
 
+std::string Nvrtc::not_installed(int driver, const std::string& tried) {
+  const bool fits_all = fits_driver(kNewestCudaMajor, driver);
+  return fmt::format(
+      "NVRTC{} is not installed (`pip install {}` brings it){}{}",
+      fits_all ? "" : fmt::format(" of CUDA {}, for a driver of CUDA {},", driver / 1000, version_text(driver)),
+      extra_for(driver), tried.empty() ? "" : ": ", tried);
+}
+
+std::string Nvrtc::why_unfit(int major, int minor, int driver) {
+  if (fits_driver(major, driver)) return {};
+  return fmt::format(
+      "NVRTC {}.{} makes code for drivers of CUDA {} ({} or newer), and the driver takes CUDA {}: `pip install {}` "
+      "brings "
+      "one that fits",
+      major, minor, major, driver_release(major), version_text(driver), extra_for(driver));
+}
+
 const Nvrtc* Nvrtc::load(std::string& why) {
   void* opened = nullptr;
   if (const char* named = Setting("PENSTOCK_NVRTC").value()) {
@@ -38,8 +56,8 @@ const Nvrtc* Nvrtc::load(std::string& why) {
     if (reason) why = fmt::format("NVRTC: PENSTOCK_NVRTC is set to a library that cannot be loaded: {}", reason);
   } else {
     std::string tried;
-    opened = open_nvidia_library({"libnvrtc.so.13", "libnvrtc.so.12"}, tried);
-    if (!opened) why = "NVRTC is not installed (`pip install penstock[cuda13]` brings it): " + tried;
+    opened = open_nvidia_library(names_that_fit({"libnvrtc.so.13", "libnvrtc.so.12"}, driver_version()), tried);
+    if (!opened) why = not_installed(driver_version(), tried);
   }
   if (!opened) return nullptr;
   auto calls = std::make_shared<Calls>();
@@ -82,6 +100,8 @@ const Nvrtc* Nvrtc::load(std::string& why) {
     why = fmt::format("{} is not a usable NVRTC: {}", path, calls->error_string(code));
     return nullptr;
   }
+  why = why_unfit(made->major_, made->minor_, driver_version());
+  if (!why.empty()) return nullptr;
   std::sort(made->architectures_.begin(), made->architectures_.end());
   made->path_ = path;
   made->calls_ = std::move(calls);

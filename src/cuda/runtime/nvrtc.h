@@ -23,6 +23,9 @@ class Nvrtc {
   // newest older architecture that this compiler knows. If it knows none, empty with the reason in `why`.
   std::vector<std::string> options(int architecture, std::string& why) const;
   static bool makes_ptx(const std::vector<std::string>& options);
+  // Why there is none that fits the driver, and where it was looked for; why this one does not: empty if it does.
+  static std::string not_installed(int driver, const std::string& tried);
+  static std::string why_unfit(int major, int minor, int driver);
   // Throws ErrorKind::internal with the compiler's message. Thread-safe.
   KernelImage compile(const std::string& text, const std::string& entry, const std::vector<std::string>& options) const;
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "cuda/runtime/kernel_cache.h"
+#include "cuda/runtime/nvidia_library.h"
 #include "data/test_folder.h"
 
 namespace penstock {
@@ -91,6 +92,29 @@ TEST(Nvrtc, SaysWhatIsWrongWithAText) {
     EXPECT_NE(std::string(e.what()).find("\"undeclared\" is undefined"), std::string::npos) << e.what();
     EXPECT_NE(std::string(e.what()).find("kernel f"), std::string::npos) << e.what();
   }
+}
+
+TEST(Nvrtc, SaysWhichOneFitsTheDriver) {
+  EXPECT_EQ(Nvrtc::why_unfit(13, 0, 13000), "");
+  EXPECT_EQ(Nvrtc::why_unfit(12, 9, 13000), "") << "a newer driver takes the code of an older compiler";
+  EXPECT_EQ(Nvrtc::why_unfit(12, 9, 12020), "") << "within a major version the driver may be older";
+  EXPECT_EQ(Nvrtc::why_unfit(13, 0, 0), "");
+  EXPECT_EQ(Nvrtc::why_unfit(13, 0, 12040),
+            "NVRTC 13.0 makes code for drivers of CUDA 13 (580 or newer), and the driver takes CUDA 12.4: `pip install "
+            "penstock[cuda12]` brings one that fits");
+  EXPECT_EQ(
+      Nvrtc::not_installed(12040, "x"),
+      "NVRTC of CUDA 12, for a driver of CUDA 12.4, is not installed (`pip install penstock[cuda12]` brings it): x");
+  EXPECT_EQ(Nvrtc::not_installed(0, ""), "NVRTC is not installed (`pip install penstock[cuda13]` brings it)");
+}
+
+TEST(Nvrtc, FoldersOfANewerCudaHoldNothingForTheDriver) {
+  EXPECT_FALSE(folder_fits("/x/nvidia/cu13/lib", 12040));
+  EXPECT_FALSE(folder_fits("/usr/local/cuda-13/lib64", 12040));
+  for (const char* fits : {"/x/nvidia/cuda_nvrtc/lib", "/usr/local/cuda/lib64", "", "/usr/local/cuda-12/lib64"})
+    EXPECT_TRUE(folder_fits(fits, 12040)) << fits;
+  EXPECT_TRUE(folder_fits("/x/nvidia/cu13/lib", 13000));
+  EXPECT_TRUE(folder_fits("/x/nvidia/cu13/lib", 0));
 }
 
 TEST(Nvrtc, CompilesOnceWhatIsKept) {

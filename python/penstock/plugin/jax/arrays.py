@@ -5,7 +5,7 @@ import logging
 
 import numpy as np
 
-_log = logging.getLogger("penstock")
+_log = logging.getLogger("penstock.plugin")
 ALIGNED = 64  # bytes: what JAX on the CPU takes without a copy begins at a multiple
 
 
