@@ -59,9 +59,9 @@ def served():
 def found(page, question):
     """The pages that the search box of a page shows for a question, best first."""
     page.keyboard.press("/")
-    page.locator("input.md-search__input").fill(question)
-    page.wait_for_selector("li.md-search-result__item", timeout=60000)
-    page.wait_for_timeout(500)  # the list is redrawn while letters come
+    page.keyboard.type(question)
+    page.wait_for_selector("li.md-search-result__item", timeout=20000)
+    page.wait_for_timeout(1000)  # the list is redrawn while letters come
     links = page.locator("li.md-search-result__item > a").evaluate_all("all => all.map(a => a.href)")
     return [link.partition("?")[0].partition("#")[0] for link in links]
 
