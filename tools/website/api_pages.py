@@ -5,6 +5,9 @@ import importlib
 import inspect
 import re
 
+import docstrings
+import gallery
+
 PAGES = {  # page: (title, names)
     "pipeline": ("Pipeline", ["penstock.pipeline_def", "penstock.Pipeline", "penstock.DataNode"]),
     "data_loader": ("DataLoader", ["penstock.torch.DataLoader"]),
@@ -54,7 +57,7 @@ def entries(lines):
 
 def plain(text):
     """Text that Markdown shows as it is."""
-    return re.sub(r"(?<!`)([*_<])(?!`)", lambda m: "&lt;" if m[1] == "<" else "\\" + m[1], text)
+    return re.sub(r"(?<!`)([*<])(?!`)", lambda m: "&lt;" if m[1] == "<" else "\\" + m[1], text)
 
 
 def described(text):
@@ -119,6 +122,16 @@ def of_module(name, module):
     return lines
 
 
+def readers():
+    """A page of what begins a pipeline, each with its example. tests/test_reader_examples.py runs them."""
+    lines = ["# Readers", "", "What begins a pipeline. The arguments are on the page of each.", ""]
+    for name in gallery.families()["readers"]:
+        about = docstrings.parts(gallery.operator(name).__doc__)[0]
+        lines += [f"## fn.{name}", "", f"{about} [Arguments](../reference/operators/{name}.md).", ""]
+        lines += ["```python", *gallery.example(name).splitlines(), "```", ""]
+    return "\n".join(lines)
+
+
 def pages():
     """{path: text}"""
     made = {}
@@ -128,4 +141,4 @@ def pages():
             value = found(name)
             lines += of_module(name, value) if inspect.ismodule(value) else section(name, value, 2)
         made[f"api/{page}.md"] = "\n".join(lines)
-    return made
+    return {**made, "api/readers.md": readers()}

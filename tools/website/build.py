@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent))
+sys.path += [str(HERE.parent), str(HERE.parent.parent / "tests")]  # tests/docstrings.py reads docstrings
 
 import api_pages  # noqa: E402
 import gallery  # noqa: E402
@@ -28,7 +28,7 @@ def write_source(folder):
     """Writes all pages; returns the navigation."""
     tree = source_tree.Tree(folder)
     tree.copy_all()
-    source_tree.with_pictures(folder, gallery.write(folder))
+    source_tree.with_pictures(folder, gallery.write(tree))
     api = api_pages.pages()
     for name, text in api.items():
         tree.write(name, text)

@@ -5,6 +5,7 @@ import ast
 import warnings
 
 import cpp_groups
+import docstrings
 from gallery_calls import CALLS
 from scenes import page_of, picture_of, scene, side_by_side
 
@@ -23,13 +24,7 @@ def operator(name):
 
 def example(name):
     """The lines of the example of an operator's docstring."""
-    text = operator(name).__doc__.partition("Example:\n")[2]
-    lines = []
-    for line in text.splitlines():
-        if line.strip() and not line.startswith("    "):
-            break
-        lines.append(line[4:])
-    return "\n".join(lines).strip()
+    return "\n".join(docstrings.parts(operator(name).__doc__)[1]["Example"]).strip()
 
 
 def first_call(name, lines):
@@ -85,9 +80,10 @@ def card(name, call, picture):
     return "\n".join(['<div class="card" markdown>', "", title, "", *shown, "", "</div>"])
 
 
-def write(folder):
-    """Writes folder/gallery.md and its pictures; returns {name: (call, file name of the picture)}."""
-    (folder / "gallery").mkdir(parents=True, exist_ok=True)
+def write(tree):
+    """Writes gallery.md of a tree and its pictures; returns {name: (call, file name of the picture)}."""
+    folder = tree.folder / "gallery"
+    folder.mkdir()
     names, lines, pictures = (
         scene(),
         ["# Gallery", "", "Each picture is made by the call below it. Left: before; right: after.", ""],
@@ -99,9 +95,9 @@ def write(folder):
             call, picture = drawn(name, names)
             file = f"{name}.jpg" if call else ""
             if file:
-                picture.save(folder / "gallery" / file, quality=88)
+                picture.save(folder / file, quality=88)
                 pictures[name] = call, file
             lines += [card(name, call, file), ""]
         lines += ["</div>", ""]
-    (folder / "gallery.md").write_text("\n".join(lines))
+    tree.write("gallery.md", "\n".join(lines))
     return pictures

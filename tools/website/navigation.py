@@ -24,7 +24,7 @@ CHEAT_SHEETS = ["from_torchvision", "from_tf_data", "from_dali", "from_cvcuda", 
 REFERENCE = ["names", "dali", "cvcuda", "layouts", "boxes", "color_jitter", "state", "settings", "plugin_interface"]
 EXPLANATION = [
     "limits", "figures", "refused", "pipeline_semantics", "operator_semantics", "order", "control_flow", "gpu", "entropy_index", "jpeg_decoding",
-    "jpeg_on_the_gpu", "data_from_elsewhere", "architecture", "glossary",
+    "jpeg_on_the_gpu", "video_decoding", "direct_storage", "data_from_elsewhere", "architecture", "glossary",
 ]  # fmt: skip
 # What a search finds first where two pages have the words: a task before a table, a table before a reason.
 WEIGHTS = {

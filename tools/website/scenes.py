@@ -15,7 +15,7 @@ from data import load_sources  # noqa: E402
 
 HEIGHT, WIDTH = 240, 320
 SOUND = 16000  # samples, one second
-PAPER, INK = (250, 250, 250), (40, 40, 40)
+PAPER, INK = (215, 217, 220), (40, 40, 40)  # not white: the page around it may be dark
 
 
 def photographs():

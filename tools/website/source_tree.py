@@ -15,6 +15,7 @@ ROOTS = {
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
 }
+WIDE = ("index.md", "gallery.md")  # pages without neighbors at their side
 INDEXED = {  # folders that pages link to
     "docs/how_to": ("how_to/index.md", "How to"),
     "docs/examples": ("examples/index.md", "Examples"),
@@ -67,7 +68,8 @@ class Tree:
         """A page of the site, with its weight in the search."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"---\nsearch:\n  boost: {weight(name)}\n---\n\n{text}")
+        side = "hide: [navigation]\n" if name in WIDE else ""
+        path.write_text(f"---\n{side}search:\n  boost: {weight(name)}\n---\n\n{text}")
 
     def copy(self, name):
         if name in self.done:
