@@ -12,8 +12,8 @@ DEBIAN := g++ cmake ninja-build ccache git python3-venv python3-dev \
 # and what the tests need beside it. The last one carries files of many cameras and phones.
 DEBIAN_TEST := libmpg123-0 libmp3lame0 libheif1 libgtest-dev clang-14 libclang-rt-14-dev ffmpeg libopencv-core-dev golang-github-rwcarlsen-goexif-dev
 
-# A web server for `make test-long`.
-DEBIAN_LONG := nginx
+# A web server and a browser for `make test-long`.
+DEBIAN_LONG := nginx chromium
 
 export PYTHON ?= python3
 REQUIREMENTS := tools/requirements
@@ -24,12 +24,13 @@ export QUICK ?=
 # What builds the wheels' libraries on x86-64, for aarch64 too, and runs the programs of aarch64.
 DEBIAN_RELEASE := dpkg-dev nasm g++-12-aarch64-linux-gnu qemu-user
 
-.PHONY: help demo test test-long bench wheel release deb lint format tidy clean debian debian-test debian-long debian-package debian-release
+.PHONY: help demo test test-long docs bench wheel release deb lint format tidy clean debian debian-test debian-long debian-package debian-release
 
 help:
 	@echo "make demo [DATA=folder]  build, run the ResNet-50 pipeline, print its speed, write demo.png"
 	@echo "make test                build and run every test, lint, examples and sanitizer runs"
 	@echo "make test-long           the same tests of Python with the full random counts; keeps a log"
+	@echo "make docs                build the site of the documentation, build/site/html"
 	@echo "make bench [QUICK=1]     measure against the peers; QUICK: DALI only, few rounds"
 	@echo "make wheel               build the wheel for this machine and try it"
 	@echo "make release             build and try the wheels for x86-64 and aarch64, with their checksums, in wheelhouse/"
@@ -114,9 +115,13 @@ test: .venv/test-installed .venv/lint-installed
 
 test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed .venv-triton/installed .venv-cuda12/installed \
 		.venv-tensorflow-2.16/installed .venv-tensorflow-2.18/installed \
-		.venv-paddle/installed .venv-mxnet/installed .venv-release/installed | debian-long debian-release
+		.venv-paddle/installed .venv-mxnet/installed .venv-docs/installed .venv-release/installed | debian-long debian-release
 	tools/check build
 	tools/check test-long
+
+docs: .venv/test-installed .venv-docs/installed
+	tools/check build
+	tools/check docs
 
 bench: .venv/test-installed .venv-dali/installed .venv-release/installed | debian-release
 	tools/check build

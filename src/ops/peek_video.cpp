@@ -15,7 +15,9 @@ struct PeekVideo : WholeOperator {
                "Returns the frames, the height and the width of a video, and its frames a second.\n\n"
                "It reads headers and packets, and decodes nothing. The frames a second are those of the whole video, "
                "on average. Input: the bytes of a file, 1-d uint8. Output: 4 numbers, float64. Codecs and "
-               "containers: those of decoders.video, which finds the index of the same bytes again.")
+               "containers: those of decoders.video, which finds the index of the same bytes again.\n\n"
+               "Example:\n"
+               "frames, height, width, rate = fn.peek_video(np.fromfile(\"film.mp4\", np.uint8))")
         .arg("max_pixels", &Op::max_pixels, kMaxFrameText, within(1, kLargestLimit))
         .input_names({"encoded"})
         .host_only("it reads the headers of a file, whose places depend on those before")

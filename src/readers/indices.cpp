@@ -14,7 +14,13 @@ struct ReadersIndices : ReaderOptions {
     return Schema<Op>("readers.indices",
                       "Numbers of samples, 0 to size - 1, in the order in which a reader would read them.\n\nOutput: "
                       "int64 scalars. For data that a function of the program supplies, with the shuffles, shards, "
-                      "epochs and checkpoints of the other readers. fn.readers.dataset uses it.")
+                      "epochs and checkpoints of the other readers. fn.readers.dataset uses it.\n\nExample:\n"
+                      ">>> @pipeline_def(batch_size=4, num_threads=1)\n"
+                      "... def numbers():\n"
+                      "...     return fn.readers.indices(size=10)\n"
+                      ">>> batch, = numbers().run()\n"
+                      ">>> batch.as_array().tolist()\n"
+                      "[0, 1, 2, 3]")
         .inputs(0)
         .outputs(1)
         .required("size", &Op::size, "Samples in the data set.")

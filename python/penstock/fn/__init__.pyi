@@ -8598,7 +8598,7 @@ def peek_video(
         DataError: A file or record cannot be read or decoded.
 
     Example:
-        result = fn.peek_video(np.fromfile("photo.jpg", np.uint8))
+        frames, height, width, rate = fn.peek_video(np.fromfile("film.mp4", np.uint8))
     """
     ...
 

@@ -731,9 +731,12 @@ def indices(
         DataError: A file or record cannot be read or decoded.
 
     Example:
-        @pipeline_def(batch_size=8)
-        def pipe():
-            return fn.readers.indices(size=[24, 32])
+        >>> @pipeline_def(batch_size=4, num_threads=1)
+        ... def numbers():
+        ...     return fn.readers.indices(size=10)
+        >>> batch, = numbers().run()
+        >>> batch.as_array().tolist()
+        [0, 1, 2, 3]
     """
     ...
 
