@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workers on other machines make the batches of a pipeline."""
