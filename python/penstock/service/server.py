@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A worker: it listens, takes jobs of trainers, makes batches and sends them."""
+
+from __future__ import annotations
+
+import functools
+import os
+import queue
+import socket
+import struct
+import sys
+import threading
+
+from . import greeting
+from .contents import Content
+from .errors import ProtocolError, ServiceError, told
+from .frames import ASK, BATCH, DROP, END, ERROR, LEAVING, RELEASE, Connection, numbers_of
+from .job import compare, job_of, key_of_job
+from .keys import only_local
+from .maker import Maker, content_of
+from .messages import Made
+from .queue_of_work import QueueOfWork
+from .shared_memory import Slots
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from ssl import SSLContext
+    from typing import Any
+
+    from ..pipeline.driver import Driver
+
+_EPOCHS = ("stream", "drop", "partial")
+_MOST_TRAINERS = 1024
+
+
+class Job:
+    """A pipeline, what trainers have asked of it, and the thread that makes it."""
+
+    def __init__(self, driver: Driver, keep: int) -> None:
+        self.maker, self.queue = Maker(driver), QueueOfWork(keep)
+        self.changed, self.trainers, self.ends = threading.Condition(), {}, False
+        threading.Thread(target=self._work, name="penstock.service: makes", daemon=True).start()
+
+    def join(self, trainer: Trainer) -> None:
+        with self.changed:
+            self.trainers[trainer.number] = trainer
+
+    def leave(self, trainer: Trainer) -> None:
+        with self.changed:
+            self.trainers.pop(trainer.number, None)
+            self.queue.gone(trainer.number)
+
+    def asked(self, trainer: Trainer, numbers: tuple[int, ...]) -> None:
+        with self.changed:
+            self._send(self.queue.asked(trainer.number, numbers))
+            self.changed.notify()
+
+    def dropped(self, trainer: Trainer, numbers: tuple[int, ...]) -> None:
+        with self.changed:
+            self.queue.dropped(trainer.number, numbers)
+
+    def close(self) -> None:
+        with self.changed:
+            self.ends = True
+            self.changed.notify()
+
+    def _send(self, messages):
+        for number, message in messages:
+            trainer = self.trainers.get(number)
+            if trainer is not None:
+                trainer.outgoing.put(message)
+
+    def _work(self):
+        given = self.maker.given
+        while True:
+            with self.changed:
+                while not self.ends and not self._begin() and not given:
+                    self.changed.wait()
+                if self.ends:
+                    break
+                if not given:
+                    continue
+            number, made = self.maker.run()
+            content = content_of(made)
+            del made
+            with self.changed:
+                self._send(self.queue.made(number, content))
+            del content
+        self.maker.driver.pipeline.close()
+
+    def _begin(self):
+        """Gives the pipeline as much as it works on at once."""
+        begun = False
+        while len(self.maker.given) < self.maker.depth and (number := self.queue.begin()) is not None:
+            begun = True
+            try:
+                self.maker.give([number])
+            except Exception as error:  # a number that the pipeline does not take
+                self._send(self.queue.made(number, told(error)))
+        return begun
+
+
+class Trainer:
+    """A connection to a trainer: a thread receives, one sends."""
+
+    def __init__(self, number: int, connection: Connection, server: Server) -> None:
+        self.number, self.connection, self.server = number, connection, server
+        self.outgoing: queue.SimpleQueue[Made | None] = queue.SimpleQueue()
+        self.slots = Slots() if connection.end.family == socket.AF_UNIX else None
+        self.lock, self.job = threading.Lock(), None
+
+    def serve(self) -> None:
+        """Until the trainer goes."""
+        try:
+            self.connection.end.settimeout(greeting.SECONDS)
+            server = self.server
+            take = functools.partial(server.give_job, self)
+            greeting.greet(self.connection, server.key, server.unix_name, take, 0)
+            self.connection.end.settimeout(None)
+            threading.Thread(target=self._send_all, name="penstock.service: sends", daemon=True).start()
+            while True:
+                self._take(self.connection.receive())
+        except (EOFError, OSError, ServiceError, ValueError) as error:
+            if isinstance(error, (ServiceError, ValueError)):
+                self.server.say(f"{self.connection.name}: {error}")
+        finally:
+            if self.job is not None:
+                self.job.leave(self)
+            self.outgoing.put(None)
+            self.connection.close()
+            self.server.gone(self)
+
+    def _take(self, frame):
+        for file in frame.files:
+            os.close(file)
+        if frame.kind == ASK:
+            self.job.asked(self, numbers_of(frame.description))
+        elif frame.kind == DROP:
+            self.job.dropped(self, numbers_of(frame.description))
+        elif frame.kind == RELEASE and self.slots is not None:
+            with self.lock:
+                self.slots.release(numbers_of(frame.description))
+        else:
+            raise ProtocolError(f"a trainer sent a frame of kind {frame.kind}")
+
+    def _send_all(self):
+        try:
+            while (message := self.outgoing.get()) is not None:
+                self._send(message.number, message.content)
+                del message
+        except (OSError, MemoryError) as error:
+            if isinstance(error, MemoryError):
+                self.server.say(f"{self.connection.name}: {error}")
+            self.connection.close()
+
+    def _send(self, number, content):
+        if not isinstance(content, Content):
+            self.connection.send(END if content is None else ERROR, {"number": number, **(content or {})})
+        elif self.slots is None:
+            parts = [memoryview(part) for part in content.parts]
+            words = {"number": number, **content.description}
+            self.connection.send(BATCH, words, parts, content.total, content.checksum())
+        else:
+            with self.lock:
+                place, files = self.slots.place(content)
+            words = {"number": number, "total": content.total, **place, **content.description}
+            try:
+                self.connection.send(BATCH, words, files=files)
+            finally:
+                for file in files:
+                    os.close(file)
+
+
+class Server:
+    """A worker of the service.
+
+    Args:
+        make: Makes the pipeline; called as make(seed=..., batch_size=...).
+        host, port: Where it listens; port 0: one that is free.
+        key: What trainers must show. Beyond this machine there must be one.
+        tls: A context of ssl for servers, or None.
+        keep: Batches that stay for other trainers of a job.
+        jobs: Pipelines that may run at once, for trainers with unlike jobs.
+        log: Where messages go.
+
+    Raises:
+        ValueError: It would listen beyond this machine without a key.
+        OSError: The address is not free.
+    """
+
+    def __init__(
+        self,
+        make: Callable[..., Any],
+        host: str = "127.0.0.1",
+        port: int = 0,
+        key: bytes | None = None,
+        tls: SSLContext | None = None,
+        keep: int = 0,
+        jobs: int = 4,
+        log: Any = None,
+    ) -> None:
+        if key is None and not only_local(host):
+            raise ValueError(
+                f"{host} is reached from other machines: give a key, --key FILE (openssl rand -hex 32 > FILE makes one)"
+            )
+        self.make, self.key, self.tls, self.keep, self.most_jobs = make, key, tls, keep, jobs
+        self.log = log or sys.stderr
+        self.jobs, self.trainers, self.lock, self.making = {}, {}, threading.Lock(), threading.Lock()
+        self.count, self.closing = 0, False
+        self.ends = [socket.create_server((host, port), reuse_port=False, backlog=128)]
+        self.host, self.port = self.ends[0].getsockname()[:2]
+        self.unix_name = ""
+        if hasattr(socket, "SO_PEERCRED") and tls is None:
+            self._listen_near()
+
+    def _listen_near(self):
+        near = socket.socket(socket.AF_UNIX)
+        self.unix_name = f"penstock-{os.urandom(12).hex()}"
+        near.bind("\0" + self.unix_name)
+        near.listen(128)
+        self.ends.append(near)
+
+    def start(self) -> None:
+        """Accepts trainers, in threads of its own."""
+        for end in self.ends:
+            threading.Thread(target=self._accept, args=(end,), name="penstock.service: accepts", daemon=True).start()
+
+    def _accept(self, listening):
+        while True:
+            try:
+                end, address = listening.accept()
+            except OSError:
+                if self.closing:
+                    return
+                continue
+            threading.Thread(target=self._begin, args=(end, address), name="penstock.service", daemon=True).start()
+
+    def _begin(self, end, address):
+        name = f"trainer {address[0]}:{address[1]}" if end.family != socket.AF_UNIX else "trainer on this machine"
+        try:
+            if end.family == socket.AF_UNIX and self.key is None and not _same_user(end):
+                raise ServiceError("another user; give both sides a key")
+            greeting.kept_alive(end)
+            end.settimeout(greeting.SECONDS)
+            if self.tls is not None:
+                end = self.tls.wrap_socket(end, server_side=True)
+        except (OSError, ServiceError) as error:
+            self.say(f"{name}: {error}")
+            return end.close()
+        with self.lock:
+            if self.closing or len(self.trainers) >= _MOST_TRAINERS:
+                return end.close()
+            self.count += 1
+            trainer = self.trainers[self.count] = Trainer(self.count, Connection(end, name), self)
+        trainer.serve()
+
+    def gone(self, trainer: Trainer) -> None:
+        """A connection has ended."""
+        with self.lock:
+            self.trainers.pop(trainer.number, None)
+
+    def give_job(self, trainer: Trainer, words: dict[str, Any]) -> None:
+        """Gives a trainer its job; the pipeline is made where no other trainer has the same."""
+        key = key_of_job(words)
+        with self.making:
+            if key not in self.jobs:
+                self._make_room()
+                self.jobs[key] = Job(self._driver(words), self.keep)
+            trainer.job = self.jobs[key]
+            trainer.job.join(trainer)
+
+    def _make_room(self):
+        for key, job in list(self.jobs.items()):
+            if len(self.jobs) >= self.most_jobs and not job.trainers:
+                self.jobs.pop(key).close()
+        if len(self.jobs) >= self.most_jobs:
+            raise ServiceError(f"this worker has {len(self.jobs)} other jobs; --jobs says how many it takes")
+
+    def _driver(self, words):
+        seed, size, epochs = words.get("seed"), words.get("batch_size"), words.get("epochs")
+        if type(seed) is not int or type(size) is not int or epochs not in _EPOCHS:
+            raise ProtocolError("the trainer's job has no seed, no batch size, or unknown epochs")
+        pipeline = self.make(seed=seed, batch_size=size)
+        try:
+            driver = pipeline.driver(epochs=epochs)
+            compare(words, job_of(pipeline, epochs))
+        except BaseException:
+            pipeline.close()
+            raise
+        return driver
+
+    def say(self, text: str) -> None:
+        """Writes a line to the log."""
+        print(f"penstock serve: {text}", file=self.log, flush=True)
+
+    def close(self) -> None:
+        """Tells trainers that it leaves, and ends."""
+        self.closing = True
+        for end in self.ends:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            end.close()
+        with self.lock:
+            trainers = list(self.trainers.values())
+        for trainer in trainers:
+            try:
+                trainer.connection.end.settimeout(1.0)
+                trainer.connection.send(LEAVING, {})
+            except OSError:
+                pass
+            trainer.connection.close()
+        with self.making:
+            for job in self.jobs.values():
+                job.close()
+
+
+def _same_user(end):
+    size = struct.calcsize("3i")
+    _, user, _ = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+    return user in (os.getuid(), 0)
