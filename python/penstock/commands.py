@@ -251,6 +251,7 @@ def parser():
     c.add_argument("--private-key", metavar="FILE")
     c.add_argument("--keep", type=int, default=0, help="batches that stay for other trainers of the same job")
     c.add_argument("--jobs", type=int, default=4, help="unlike jobs of trainers at once; default 4")
+    c.add_argument("--no-shared-memory", action="store_true", help="sockets also to trainers on this machine")
     return p
 
 

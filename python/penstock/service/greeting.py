@@ -100,6 +100,10 @@ def reach(host: str, port: int, tls: SSLContext | None, name: str) -> tuple[Conn
     connection = Connection(end, name)
     try:
         challenge = received(connection, CHALLENGE)
+    except (EOFError, TimeoutError):
+        connection.close()
+        how = "the worker has no --certificate" if tls is not None else "it uses TLS (tls=)"
+        raise ConnectionError(f"it did not greet: another program has this port, or {how}") from None
     except BaseException:
         connection.close()
         raise

@@ -182,6 +182,7 @@ class Server:
         tls: A context of ssl for servers, or None.
         keep: Batches that stay for other trainers of a job.
         jobs: Pipelines that may run at once, for trainers with unlike jobs.
+        near: Gives batches to trainers on this machine through shared memory.
         log: Where messages go.
 
     Raises:
@@ -198,6 +199,7 @@ class Server:
         tls: SSLContext | None = None,
         keep: int = 0,
         jobs: int = 4,
+        near: bool = True,
         log: Any = None,
     ) -> None:
         if key is None and not only_local(host):
@@ -211,7 +213,7 @@ class Server:
         self.ends = [socket.create_server((host, port), reuse_port=False, backlog=128)]
         self.host, self.port = self.ends[0].getsockname()[:2]
         self.unix_name = ""
-        if hasattr(socket, "SO_PEERCRED") and tls is None:
+        if near and hasattr(socket, "SO_PEERCRED") and tls is None:
             self._listen_near()
 
     def _listen_near(self):

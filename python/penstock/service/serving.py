@@ -65,7 +65,7 @@ def run(args: Any) -> int:
     if args.threads:
         arguments["num_threads"] = args.threads
     make = functools.partial(_make, pipeline_of(args.pipeline), arguments)
-    server = Server(make, args.host, args.port, key_of(args.key), _context(args), args.keep, args.jobs)
+    server = Server(make, args.host, args.port, key_of(args.key), _context(args), args.keep, args.jobs, not args.no_shared_memory)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
