@@ -112,9 +112,10 @@ class _Output:
     """An output of a description that was checked, and where its samples lie."""
 
     def __init__(self, words, begin):
-        if not isinstance(words, dict) or words.get("type") not in _TYPES:
+        kind = words.get("type") if isinstance(words, dict) else None
+        if not isinstance(kind, str) or kind not in _TYPES:
             raise ProtocolError("an output of a batch has no type")
-        self.type = numpy.dtype(_TYPES[words["type"]])
+        self.type = numpy.dtype(_TYPES[kind])
         self.layout, self.begin = words.get("layout"), begin
         if not isinstance(self.layout, str) or len(self.layout) > _MOST_DIMENSIONS:
             raise ProtocolError("an output of a batch has no layout")
@@ -178,4 +179,7 @@ class Description:
 
     def made(self, memory: Any) -> tuple[Batch, ...]:
         """The outputs over the memory that was received."""
-        return tuple(output.made(memory) for output in self.outputs)
+        try:
+            return tuple(output.made(memory) for output in self.outputs)
+        except (ValueError, TypeError) as error:  # a layout of another rank
+            raise ProtocolError(f"an output of a batch cannot be made: {error}") from None

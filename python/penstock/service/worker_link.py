@@ -56,6 +56,7 @@ class WorkerLink:
         self.name = f"{address[0]}:{address[1]}"
         self.connection, self.slots, self.bytes, self.ends = None, None, 0, threading.Event()
         self.trying, self.trouble, self.refusal = True, "", None
+        self.attempts = 0  # since it sent something
 
     def __str__(self) -> str:
         return self.name  # all trainers order workers by it
@@ -95,22 +96,20 @@ class WorkerLink:
     # --- in the thread ----------------------------------------------------------------------------------------------
 
     def _run(self):
-        attempts = 0
         while not self.ends.is_set():
             try:
                 self._connect()
-                attempts = 0
                 self.loader.joined(self)
                 self.trying = False
                 self._receive()
             except EOFError:
                 self.trouble = "it has gone"
-            except (ServiceError, OSError, ValueError) as error:
+            except Exception as error:  # whatever a worker sends, the others go on
                 self._note(error)
             finally:
                 self._leave()
-            self.ends.wait(60.0 if self.refusal is not None else _PAUSES[min(attempts, len(_PAUSES) - 1)])
-            attempts += 1
+            self.ends.wait(60.0 if self.refusal is not None else _PAUSES[min(self.attempts, len(_PAUSES) - 1)])
+            self.attempts += 1
 
     def _connect(self):
         connection, challenge = greeting.reach(*self.address, self.tls, f"the worker {self.name}")
@@ -142,6 +141,7 @@ class WorkerLink:
                 raise ProtocolError(f"a worker sent a frame of kind {frame.kind}")
             number = number_of(frame.description.get("number"), "the number of a batch")
             self.loader.received(self, number, self._content(frame, number))
+            self.attempts = 0
             self.give_back()
 
     def _content(self, frame, number):
