@@ -3,20 +3,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
-import warnings
-
-from .errors import ServiceError, raised
+from .deliveries import Deliveries
 from .job import job_of
 from .keys import key_of
-from .maker import Ended, Maker
-from .memory import ReceivedMemory
+from .maker import Ended
 from .patience import Patience
 from .positions import number_of_state
-from .waits import Waits
-from .window import Window
-from .worker_link import WorkerLink, address_of
+from .worker_link import address_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,58 +19,21 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from ..pipeline import Pipeline
-    from ..pipeline.driver import Step
+    from ..pipeline.driver import Driver
 
 
 class Loader:
-    """Hands out the batches of a pipeline that workers make. loader() makes it and has the arguments."""
+    """Hands out the batches of a pipeline that workers make. loader() makes it.
 
-    def __init__(
-        self, addresses, pipeline, rank, ranks, epochs, state, window, at_once, shared, without_workers, link, patience
-    ):
-        self.pipeline, self.rank, self.ranks = pipeline, rank, ranks
-        self._driver = pipeline.driver(epochs=epochs)
-        first = 0
-        if state is not None:
-            pipeline.load_state(state)
-            first = number_of_state(pipeline, state)
-        self.job = job_of(pipeline, epochs)
-        self._home, self._waits, self._without = Maker(self._driver), Waits(), without_workers
-        self._options = {"size": window, "at_once": at_once, "patience": patience, "shared": shared}
-        self._window = Window(first + rank, ranks, **self._options)
-        self._changed, self._closed, self._warned = threading.Condition(), False, False
-        self.memory = ReceivedMemory(window + 2)
-        self._per_epoch = self._driver.batches_per_epoch()
-        self._links = [WorkerLink(self, address, **link) for address in dict.fromkeys(addresses)]
-        for each in self._links:
-            each.start()
+    Args:
+        driver: Of the pipeline.
+        deliveries: What gives the batches.
+        rank, ranks: Which batches of a round this trainer gets.
+    """
 
-    # --- what links say ---------------------------------------------------------------------------------------------
-
-    def joined(self, link: WorkerLink) -> None:
-        with self._changed:
-            self._send(self._window.joined(link, time.monotonic()))
-            self._changed.notify_all()
-
-    def left(self, link: WorkerLink) -> None:
-        with self._changed:
-            self._send(self._window.left(link, time.monotonic()))
-            self._changed.notify_all()
-
-    def wants(self, number: int) -> bool:
-        with self._changed:
-            return self._window.wants(number)
-
-    def received(self, link: WorkerLink | None, number: int, content: Any) -> None:
-        with self._changed:
-            self._send(self._window.received(link, number, content, time.monotonic()))
-            self._changed.notify_all()
-
-    def _send(self, messages):
-        for link, message in messages:
-            link.send(message)
-
-    # --- batches ----------------------------------------------------------------------------------------------------
+    def __init__(self, driver: Driver, deliveries: Deliveries, rank: int, ranks: int) -> None:
+        self._driver, self._deliveries, self._rank, self._ranks = driver, deliveries, rank, ranks
+        self._per_epoch = driver.batches_per_epoch()
 
     def run(self) -> Any:
         """Returns the next batch, as Pipeline.run() of the pipeline does.
@@ -91,83 +47,25 @@ class Loader:
                 errors of the pipeline come as they do without a service.
             ServiceError: All workers refuse this trainer, or there is none and without_workers="error".
         """
-        begin = time.monotonic()
-        content = self._next()
-        self._waits.add(begin, time.monotonic())
+        content = self._deliveries.next()
         if isinstance(content, Ended):
             raise StopIteration
         if isinstance(content, Exception):
             raise content
         return self._driver.formed(content)
 
-    def _next(self):
-        while True:
-            with self._changed:
-                if self._closed:
-                    raise ServiceError("this loader is closed")
-                for link in self._links:
-                    link.give_back()
-                now = time.monotonic()
-                self._send(self._window.tick(now))
-                there, content, messages = self._window.take(now)
-                self._send(messages)
-                if there:
-                    return self._kept_at_end(content)
-                if not self._at_home():
-                    due = self._window.due(now)
-                    self._changed.wait(0.25 if due is None else min(max(due, 0.001), 0.25))
-                    continue
-                number = self._window.next
-                ahead = [n for n in self._window.numbers() if n != number and self._window.wants(n)]
-            self.received(None, number, self._made_at_home(number, ahead))
-
-    def _kept_at_end(self, content):
-        """The end of the data stays the end."""
-        if isinstance(content, Ended):
-            self._window.next -= self.ranks
-            self._window.ready[self._window.next] = content
-        return content
-
-    def _at_home(self):
-        """Whether this process makes the next batch itself: no worker is there."""
-        if self._window.load:
-            return False
-        if not self._links:
-            return True
-        if any(link.trying for link in self._links):
-            return False  # the first attempts are under way
-        refusals = [link.refusal for link in self._links if link.refusal is not None]
-        if len(refusals) == len(self._links):
-            raise ServiceError("\n".join(map(str, refusals)))
-        if self._without == "error":
-            raise ServiceError("no worker can be reached: " + "; ".join(f"{k.name}: {k.trouble}" for k in self._links))
-        if self._without == "make" and not self._warned:
-            self._warned = True
-            text = "; ".join(f"{link.name}: {link.trouble}" for link in self._links)
-            warnings.warn(f"no worker is there, so this process makes the batches itself ({text})", stacklevel=4)
-        return self._without == "make"
-
-    def _made_at_home(self, number, ahead):
-        home = self._home
-        if not home.given or home.given[0] != number:
-            home.clear()
-            home.give([number])
-        home.give([n for n in ahead if n not in home.given][: max(0, home.depth - len(home.given))])
-        made = home.run()[1]
-        return made if isinstance(made, (Exception, Ended)) else made.outputs
-
     def __len__(self) -> int:
         """Batches of an epoch of the reader for this rank: a last round that not all ranks would get full counts."""
         if self._per_epoch is None:
             raise TypeError("without a reader an epoch has no length")
-        return -(-self._per_epoch // self.ranks)
+        return -(-self._per_epoch // self._ranks)
 
     def __iter__(self) -> Iterator[Any]:
         """Gives the batches of an epoch, or the rest of the one in which a state was saved; without a reader, until the
         data end."""
         left = None
         if self._per_epoch is not None:
-            left = -(-(self._per_epoch - (self._window.next - self.rank) % self._per_epoch) // self.ranks)
+            left = -(-(self._per_epoch - self._round() % self._per_epoch) // self._ranks)
         while left is None or left > 0:
             try:
                 batch = self.run()
@@ -177,7 +75,9 @@ class Loader:
                 left -= 1
             yield batch
 
-    # --- positions --------------------------------------------------------------------------------------------------
+    def _round(self):
+        """The number of the first batch of the round that comes next."""
+        return max(self._deliveries.place() - self._rank, 0)
 
     def state(self) -> dict[str, Any]:
         """Returns the position after the last batch that was handed out: the state of the pipeline after it.
@@ -188,27 +88,25 @@ class Loader:
         Returns:
             What Pipeline.state() returns.
         """
-        with self._changed:
-            self._home.clear()
-            return self.pipeline.seek(batch=max(self._window.next - self.rank, 0)).state()
+        self._deliveries.home.clear()
+        return self._driver.pipeline.seek(batch=self._round()).state()
 
-    state_dict = state
+    def state_dict(self) -> dict[str, Any]:
+        """Returns state(), under the name that torch's loaders have for it."""
+        return self.state()
 
     def seek(self, batch: int) -> None:
         """Makes round number `batch` the next one: without ranks, the batch with this number.
 
         Args:
             batch: A number from 0.
-        """
-        with self._changed:
-            links = list(self._window.load)
-            for link in links:
-                link.drop(self._window.load[link])
-            self._window = Window(batch * self.ranks + self.rank, self.ranks, **self._options)
-            for link in links:
-                self._send(self._window.joined(link, time.monotonic()))
 
-    # --- what happened ----------------------------------------------------------------------------------------------
+        Raises:
+            ValueError: It is negative.
+        """
+        if batch < 0:
+            raise ValueError(f"batch must not be negative, got {batch}")
+        self._deliveries.seek(batch * self._ranks + self._rank)
 
     def statistics(self) -> dict[str, Any]:
         """Returns what happened so far.
@@ -218,28 +116,15 @@ class Loader:
             batch, from 0 to 1: where it stays above some percent, more workers help. waited_seconds: altogether.
             made_twice: batches that arrived a second time. asked_again: batches that were late. received_bytes.
         """
-        with self._changed:
-            return {
-                "workers": len(self._window.load),
-                "waited": self._waits.share(),
-                "waited_seconds": self._waits.seconds,
-                "made_twice": self._window.made_twice,
-                "asked_again": self._window.asked_again,
-                "received_bytes": sum(link.bytes for link in self._links),
-            }
+        return self._deliveries.statistics()
 
     def workers_wanted(self) -> int:
         """Returns how many workers would let the trainer wait no more, judged by how long it waited of late."""
-        with self._changed:
-            return self._waits.wanted(len(self._window.load))
+        return self._deliveries.waits.wanted(self.statistics()["workers"])
 
     def close(self) -> None:
         """Ends the connections. Batches that were handed out stay."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-        for link in self._links:
-            link.close()
+        self._deliveries.close()
 
     def __enter__(self) -> Loader:
         return self
@@ -318,8 +203,13 @@ def loader(
     ):
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}")
-    link = {"key": key_of(key), "tls": tls, "most": max_batch_bytes}
     where = [address_of(address) for address in addresses]
-    return Loader(
-        where, pipeline, rank, ranks, epochs, state, window, at_once, shared, without_workers, link, Patience(*patience)
-    )
+    secret = key_of(key)
+    driver, first = pipeline.driver(epochs=epochs), 0
+    if state is not None:
+        pipeline.load_state(state)
+        first = number_of_state(pipeline, state)
+    options = {"size": window, "at_once": at_once, "patience": Patience(*patience), "shared": shared, "step": ranks}
+    deliveries = Deliveries(driver, job_of(pipeline, epochs), first + rank, options, without_workers)
+    deliveries.start(where, key=secret, tls=tls, most=max_batch_bytes)
+    return Loader(driver, deliveries, rank, ranks)

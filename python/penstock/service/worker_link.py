@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
     from typing import Any
 
-    from .loader import Loader
+    from .deliveries import Deliveries
     from .messages import Drop
 
 _PAUSES = (0.05, 0.1, 0.2, 0.5, 1.0)  # seconds between attempts
@@ -43,16 +43,16 @@ class WorkerLink:
     """A worker as the trainer sees it.
 
     Args:
-        loader: Whose batches it makes.
+        deliveries: Whose batches it makes.
         address: (host, port).
         key, tls: As loader() takes them.
         most: Bytes of a batch.
     """
 
     def __init__(
-        self, loader: Loader, address: tuple[str, int], key: bytes | None, tls: SSLContext | None, most: int
+        self, deliveries: Deliveries, address: tuple[str, int], key: bytes | None, tls: SSLContext | None, most: int
     ) -> None:
-        self.loader, self.address, self.key, self.tls, self.most = loader, address, key, tls, most
+        self.deliveries, self.address, self.key, self.tls, self.most = deliveries, address, key, tls, most
         self.name = f"{address[0]}:{address[1]}"
         self.connection, self.slots, self.bytes, self.ends = None, None, 0, threading.Event()
         self.trying, self.trouble, self.refusal = True, "", None
@@ -99,7 +99,7 @@ class WorkerLink:
         while not self.ends.is_set():
             try:
                 self._connect()
-                self.loader.joined(self)
+                self.deliveries.joined(self)
                 self.trying = False
                 self._receive()
             except EOFError:
@@ -114,7 +114,7 @@ class WorkerLink:
     def _connect(self):
         connection, challenge = greeting.reach(*self.address, self.tls, f"the worker {self.name}")
         self.connection = connection
-        greeting.introduce(connection, challenge, self.key, self.loader.job)
+        greeting.introduce(connection, challenge, self.key, self.deliveries.job)
         connection.trust(self.most)
         connection.end.settimeout(None)
         self.slots = MappedSlots() if connection.end.family == socket.AF_UNIX else None
@@ -130,7 +130,7 @@ class WorkerLink:
         if connection is not None:
             connection.close()
         self.trying = False
-        self.loader.left(self)
+        self.deliveries.left(self)
 
     def _receive(self):
         while not self.ends.is_set():
@@ -140,7 +140,7 @@ class WorkerLink:
             if frame.kind not in (BATCH, ERROR, END):
                 raise ProtocolError(f"a worker sent a frame of kind {frame.kind}")
             number = number_of(frame.description.get("number"), "the number of a batch")
-            self.loader.received(self, number, self._content(frame, number))
+            self.deliveries.received(self, number, self._content(frame, number))
             self.attempts = 0
             self.give_back()
 
@@ -163,10 +163,10 @@ class WorkerLink:
 
     def _in_memory(self, frame, number):
         self.bytes += frame.following
-        if not self.loader.wants(number):
+        if not self.deliveries.wants(number):
             return self.connection.skip(frame.following)
         layout = Description(frame.description, frame.following)
-        memory = self.loader.memory.take(frame.following)
+        memory = self.deliveries.memory.take(frame.following)
         self.connection.receive_into(memoryview(memory))
         if crc32c(memory) != frame.sum:
             raise ProtocolError(f"batch {number} was damaged on its way: its CRC-32C differs")
