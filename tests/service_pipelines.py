@@ -27,7 +27,12 @@ def numbers(size=30, scale=1.0):
     """Shapes that are alike, unlike, of no dimension and with nothing in them."""
     index = fn.readers.indices(size=size, random_shuffle=True, name="reader")
     draws = fn.random.uniform(range=[0.0, 1.0], shape=[3, 5]) * scale
-    unlike = fn.slice(draws, start=[0, 0], shape=fn.cast(fn.random.uniform(range=[0.0, 3.4], shape=[2]), dtype=types.INT32), axes=[0, 1])
+    unlike = fn.slice(
+        draws,
+        start=[0, 0],
+        shape=fn.cast(fn.random.uniform(range=[0.0, 3.4], shape=[2]), dtype=types.INT32),
+        axes=[0, 1],
+    )
     return index, draws, unlike
 
 

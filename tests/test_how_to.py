@@ -298,7 +298,9 @@ def test_the_page_of_batches_from_other_machines(capsys, tmp_path):
     script, *programs = blocks(page, "python")
     (tmp_path / "train.py").write_text(script)
     command = [*blocks(page, "sh")[0].split()[1:-1], "0"]
-    worker = subprocess.Popen([sys.executable, "-m", "penstock", *command], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "penstock", *command], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
     port = worker.stdout.readline().rpartition(":")[2].strip()
     page = "\n".join([script, *programs]).replace(":9000", f":{port}")
     try:

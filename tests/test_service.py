@@ -148,7 +148,9 @@ def test_a_slow_worker_does_not_hold_the_stream(serve):
     addresses = [serve(lambda **k: samples(5.0, **k)), serve(samples)]
     with service.loader(addresses, samples(), window=4, patience=(0.05, 0.2)) as batches:
         begin = time.monotonic()
-        assert [batches.run()[0].as_array().ravel().tolist() for _ in range(12)] == [[2 * k, 2 * k + 1] for k in range(12)]
+        assert [batches.run()[0].as_array().ravel().tolist() for _ in range(12)] == [
+            [2 * k, 2 * k + 1] for k in range(12)
+        ]
         assert time.monotonic() - begin < 5.0
         assert batches.statistics()["asked_again"] > 0
 
@@ -255,7 +257,9 @@ def test_trainers_that_share_a_job_make_batches_once(serve):
 
     @pipeline_def(batch_size=1, num_threads=1, seed=1)
     def samples():
-        return fn.external_source(lambda info: made.append(info.idx_in_epoch) or np.int64([info.idx_in_epoch]), batch=False)
+        return fn.external_source(
+            lambda info: made.append(info.idx_in_epoch) or np.int64([info.idx_in_epoch]), batch=False
+        )
 
     address = serve(samples, keep=16)
     trainers = [service.loader([address], samples(), shared=True, without_workers="wait") for _ in range(3)]
@@ -375,7 +379,11 @@ def test_beyond_this_machine_a_key_is_needed():
 @pytest.mark.parametrize("near", [True, False])
 @pytest.mark.parametrize(
     "theirs, ours, said",
-    [(b"a" * 32, b"b" * 32, "does not have the key"), (b"a" * 32, None, "has a key"), (None, b"a" * 32, "not have the key")],
+    [
+        (b"a" * 32, b"b" * 32, "does not have the key"),
+        (b"a" * 32, None, "has a key"),
+        (None, b"a" * 32, "not have the key"),
+    ],
 )
 def test_who_lacks_the_key_is_refused(serve, theirs, ours, said, near):
     with service.loader([serve(numbers, key=theirs, near=near)], numbers(), key=ours) as batches:

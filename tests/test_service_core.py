@@ -20,7 +20,9 @@ def random_schedule(seed):
     chance = random.Random(seed)
     network = Network(seed, chance.choice([0, 0.02, 0.2]), chance.choice([0, 0.1]), chance.choice([0.001, 0.02, 0.1]))
     shared, ranks = chance.random() < 0.3, chance.choice([1, 1, 2, 3])
-    options = dict(size=chance.randint(1, 9), at_once=chance.randint(1, 4), shared=shared, pace=chance.choice([0, 0.05]))
+    options = dict(
+        size=chance.randint(1, 9), at_once=chance.randint(1, 4), shared=shared, pace=chance.choice([0, 0.05])
+    )
     count = chance.randint(10, 40)
     steps = [(0, 1)] * ranks if shared else [(rank, ranks) for rank in range(ranks)]
     trainers = [SimulatedTrainer(network, f"t{k}", count, *place, **options) for k, place in enumerate(steps)]

@@ -242,7 +242,9 @@ def parser():
         "--install", metavar="DIR", required=True, help="the folder for backends, such as /opt/tritonserver/backends"
     )
     c = command(serve, epilog="Prints the address. Ends at SIGTERM or Ctrl-C; trainers then ask other workers.")
-    c.add_argument("pipeline", metavar="SCRIPT:PIPELINE", help="a file of Python and a function with @pipeline_def in it")
+    c.add_argument(
+        "pipeline", metavar="SCRIPT:PIPELINE", help="a file of Python and a function with @pipeline_def in it"
+    )
     c.add_argument("--arguments", default="{}", metavar="JSON", help='of that function, such as \'{"root": "/data"}\'')
     c.add_argument("--host", default="127.0.0.1", help="where it listens; default: this machine alone")
     c.add_argument("--port", type=int, default=0, help="default: one that is free")

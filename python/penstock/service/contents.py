@@ -88,7 +88,9 @@ class Content:
 
 def _type_of(batch):
     if batch.device_type != "cpu":
-        raise ValueError("an output is on a GPU: a service sends what is in the memory of the host; end with output.cpu()")
+        raise ValueError(
+            "an output is on a GPU: a service sends what is in the memory of the host; end with output.cpu()"
+        )
     return batch.dtype.name
 
 

@@ -33,7 +33,11 @@ def told(error: BaseException) -> dict[str, str]:
     name = type(error).__name__
     kind = name if _TYPES.get(name) is type(error) else ""
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    return {"kind": kind, "name": f"{type(error).__module__}.{name}".removeprefix("builtins."), "text": text[:MOST_TEXT]}
+    return {
+        "kind": kind,
+        "name": f"{type(error).__module__}.{name}".removeprefix("builtins."),
+        "text": text[:MOST_TEXT],
+    }
 
 
 def raised(words: dict[str, str], worker: str) -> Exception:

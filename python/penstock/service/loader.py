@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .deliveries import Deliveries
-from .job import job_of
+from .agreement import job_of
 from .keys import key_of
 from .maker import Ended
 from .patience import Patience

@@ -25,7 +25,9 @@ class QueueOfWork:
 
     def __init__(self, keep: int = 0, most: int = 64) -> None:
         self.keep, self.most = keep, most
-        self.waiting: OrderedDict[Hashable, dict[int, None]] = OrderedDict()  # of each trainer; who was served last is last
+        self.waiting: OrderedDict[Hashable, dict[int, None]] = (
+            OrderedDict()
+        )  # of each trainer; who was served last is last
         self.begun: dict[int, set[Hashable]] = {}  # what is being made, and for whom
         self.kept: OrderedDict[int, Any] = OrderedDict()
         self.found_kept = 0

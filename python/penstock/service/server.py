@@ -3,24 +3,19 @@
 
 from __future__ import annotations
 
-import functools
 import os
-import queue
 import socket
 import struct
 import sys
 import threading
 
 from . import greeting
-from .contents import Content
-from .errors import ProtocolError, ServiceError, told
-from .frames import ASK, BATCH, DROP, END, ERROR, LEAVING, RELEASE, Connection, numbers_of
-from .job import compare, job_of, key_of_job
+from .errors import ProtocolError, ServiceError
+from .frames import LEAVING, Connection
+from .agreement import compare, job_of, key_of_job
+from .jobs import Job
 from .keys import only_local
-from .maker import Maker, content_of
-from .messages import Made
-from .queue_of_work import QueueOfWork
-from .shared_memory import Slots
+from .trainer_link import TrainerLink
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,144 +27,6 @@ if TYPE_CHECKING:
 
 _EPOCHS = ("stream", "drop", "partial")
 _MOST_TRAINERS = 1024
-
-
-class Job:
-    """A pipeline, what trainers have asked of it, and the thread that makes it."""
-
-    def __init__(self, driver: Driver, keep: int) -> None:
-        self.maker, self.queue = Maker(driver), QueueOfWork(keep)
-        self.changed, self.trainers, self.ends = threading.Condition(), {}, False
-        threading.Thread(target=self._work, name="penstock.service: makes", daemon=True).start()
-
-    def join(self, trainer: Trainer) -> None:
-        with self.changed:
-            self.trainers[trainer.number] = trainer
-
-    def leave(self, trainer: Trainer) -> None:
-        with self.changed:
-            self.trainers.pop(trainer.number, None)
-            self.queue.gone(trainer.number)
-
-    def asked(self, trainer: Trainer, numbers: tuple[int, ...]) -> None:
-        with self.changed:
-            self._send(self.queue.asked(trainer.number, numbers))
-            self.changed.notify()
-
-    def dropped(self, trainer: Trainer, numbers: tuple[int, ...]) -> None:
-        with self.changed:
-            self.queue.dropped(trainer.number, numbers)
-
-    def close(self) -> None:
-        with self.changed:
-            self.ends = True
-            self.changed.notify()
-
-    def _send(self, messages):
-        for number, message in messages:
-            trainer = self.trainers.get(number)
-            if trainer is not None:
-                trainer.outgoing.put(message)
-
-    def _work(self):
-        given = self.maker.given
-        while True:
-            with self.changed:
-                while not self.ends and not self._begin() and not given:
-                    self.changed.wait()
-                if self.ends:
-                    break
-                if not given:
-                    continue
-            number, made = self.maker.run()
-            content = content_of(made)
-            del made
-            with self.changed:
-                self._send(self.queue.made(number, content))
-            del content
-        self.maker.driver.pipeline.close()
-
-    def _begin(self):
-        """Gives the pipeline as much as it works on at once."""
-        begun = False
-        while len(self.maker.given) < self.maker.depth and (number := self.queue.begin()) is not None:
-            begun = True
-            try:
-                self.maker.give([number])
-            except Exception as error:  # a number that the pipeline does not take
-                self._send(self.queue.made(number, told(error)))
-        return begun
-
-
-class Trainer:
-    """A connection to a trainer: a thread receives, one sends."""
-
-    def __init__(self, number: int, connection: Connection, server: Server) -> None:
-        self.number, self.connection, self.server = number, connection, server
-        self.outgoing: queue.SimpleQueue[Made | None] = queue.SimpleQueue()
-        self.slots = Slots() if connection.end.family == socket.AF_UNIX else None
-        self.lock, self.job = threading.Lock(), None
-
-    def serve(self) -> None:
-        """Until the trainer goes."""
-        try:
-            self.connection.end.settimeout(greeting.SECONDS)
-            server = self.server
-            take = functools.partial(server.give_job, self)
-            greeting.greet(self.connection, server.key, server.unix_name, take, 0)
-            self.connection.end.settimeout(None)
-            threading.Thread(target=self._send_all, name="penstock.service: sends", daemon=True).start()
-            while True:
-                self._take(self.connection.receive())
-        except (EOFError, OSError, ServiceError, ValueError) as error:
-            if isinstance(error, (ServiceError, ValueError)):
-                self.server.say(f"{self.connection.name}: {error}")
-        finally:
-            if self.job is not None:
-                self.job.leave(self)
-            self.outgoing.put(None)
-            self.connection.close()
-            self.server.gone(self)
-
-    def _take(self, frame):
-        for file in frame.files:
-            os.close(file)
-        if frame.kind == ASK:
-            self.job.asked(self, numbers_of(frame.description))
-        elif frame.kind == DROP:
-            self.job.dropped(self, numbers_of(frame.description))
-        elif frame.kind == RELEASE and self.slots is not None:
-            with self.lock:
-                self.slots.release(numbers_of(frame.description))
-        else:
-            raise ProtocolError(f"a trainer sent a frame of kind {frame.kind}")
-
-    def _send_all(self):
-        try:
-            while (message := self.outgoing.get()) is not None:
-                self._send(message.number, message.content)
-                del message
-        except (OSError, MemoryError) as error:
-            if isinstance(error, MemoryError):
-                self.server.say(f"{self.connection.name}: {error}")
-            self.connection.close()
-
-    def _send(self, number, content):
-        if not isinstance(content, Content):
-            self.connection.send(END if content is None else ERROR, {"number": number, **(content or {})})
-        elif self.slots is None:
-            parts = [memoryview(part) for part in content.parts]
-            words = {"number": number, **content.description}
-            self.connection.send(BATCH, words, parts, content.total, content.checksum())
-        else:
-            with self.lock:
-                place, files = self.slots.place(content)
-            words = {"number": number, "total": content.total, **place, **content.description}
-            try:
-                self.connection.send(BATCH, words, files=files)
-            finally:
-                for file in files:
-                    os.close(file)
 
 
 class Server:
@@ -254,15 +111,15 @@ class Server:
             if self.closing or len(self.trainers) >= _MOST_TRAINERS:
                 return end.close()
             self.count += 1
-            trainer = self.trainers[self.count] = Trainer(self.count, Connection(end, name), self)
+            trainer = self.trainers[self.count] = TrainerLink(self.count, Connection(end, name), self)
         trainer.serve()
 
-    def gone(self, trainer: Trainer) -> None:
+    def gone(self, trainer: TrainerLink) -> None:
         """A connection has ended."""
         with self.lock:
             self.trainers.pop(trainer.number, None)
 
-    def give_job(self, trainer: Trainer, words: dict[str, Any]) -> None:
+    def give_job(self, trainer: TrainerLink, words: dict[str, Any]) -> None:
         """Gives a trainer its job; the pipeline is made where no other trainer has the same."""
         key = key_of_job(words)
         with self.making:

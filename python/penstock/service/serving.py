@@ -61,11 +61,13 @@ def run(args: Any) -> int:
     """Serves until a signal ends it."""
     arguments = json.loads(args.arguments)
     if not isinstance(arguments, dict):
-        raise ValueError("--arguments must be an object of JSON, such as '{\"root\": \"/data\"}'")
+        raise ValueError('--arguments must be an object of JSON, such as \'{"root": "/data"}\'')
     if args.threads:
         arguments["num_threads"] = args.threads
     make = functools.partial(_make, pipeline_of(args.pipeline), arguments)
-    server = Server(make, args.host, args.port, key_of(args.key), _context(args), args.keep, args.jobs, not args.no_shared_memory)
+    server = Server(
+        make, args.host, args.port, key_of(args.key), _context(args), args.keep, args.jobs, not args.no_shared_memory
+    )
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
