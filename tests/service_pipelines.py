@@ -8,7 +8,7 @@ from penstock import fn, pipeline_def, types
 
 
 def checksum(batches):
-    """Of the bytes, shapes, types, layouts and names of the outputs of a batch."""
+    """Sums the bytes, shapes, types, layouts and names of the outputs of a batch."""
     value = 0
     for batch in batches.values() if isinstance(batches, dict) else batches:
         facts = f"{batch.shape()} {batch.dtype.name} {batch.layout()} {batch.sources()} {batch.ndim()}".encode()

@@ -16,7 +16,7 @@ EACH = 20  # schedules of one test
 
 
 def random_schedule(seed):
-    """Trainers and workers that come, go, are slow and are cut off. Returns the network, the trainers, the workers."""
+    """Trainers and workers that come, go, are slow and are out of reach. Returns the network, the trainers, the workers."""
     chance = random.Random(seed)
     network = Network(seed, chance.choice([0, 0.02, 0.2]), chance.choice([0, 0.1]), chance.choice([0.001, 0.02, 0.1]))
     shared, ranks = chance.random() < 0.3, chance.choice([1, 1, 2, 3])

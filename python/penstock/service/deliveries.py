@@ -26,7 +26,7 @@ class Deliveries:
     """Gives the batches of a window in their order. Links call it in threads of theirs, the trainer in its own.
 
     Args:
-        driver: Of the pipeline, which makes batches while no worker is there.
+        driver: Runs the pipeline, which makes batches while no worker is there.
         job: What the workers must make.
         first: The number of the first batch.
         options: Of Window; `step` among them.

@@ -65,7 +65,7 @@ class Connection:
 
     Args:
         end: A socket that is connected; the connection closes it.
-        name: Of the peer, for messages.
+        name: The peer, for messages.
     """
 
     def __init__(self, end: socket.socket, name: str) -> None:

@@ -19,7 +19,7 @@ class Job:
     """Batches of one pipeline for all trainers that need the same.
 
     Args:
-        driver: Of the pipeline; closed with the job.
+        driver: Runs the pipeline, which is closed with the job.
         keep: Batches that stay after they were sent.
     """
 
@@ -28,11 +28,11 @@ class Job:
         self.changed, self.trainers, self.ends = threading.Condition(), {}, False
         threading.Thread(target=self._work, name="penstock.service: makes", daemon=True).start()
 
-    def join(self, trainer: TrainerLinkLink) -> None:
+    def join(self, trainer: TrainerLink) -> None:
         with self.changed:
             self.trainers[trainer.number] = trainer
 
-    def leave(self, trainer: TrainerLinkLink) -> None:
+    def leave(self, trainer: TrainerLink) -> None:
         with self.changed:
             self.trainers.pop(trainer.number, None)
             self.queue.gone(trainer.number)

@@ -26,7 +26,7 @@ class Loader:
     """Hands out the batches of a pipeline that workers make. loader() makes it.
 
     Args:
-        driver: Of the pipeline.
+        driver: Runs the pipeline.
         deliveries: What gives the batches.
         rank, ranks: Which batches of a round this trainer gets.
     """
@@ -164,7 +164,7 @@ def loader(
         epochs: How the reader cuts its epochs, as Pipeline.driver() takes it.
         state: Where to begin: what state() of a loader or of a pipeline returned.
         window: Batches that are ready or on their way at most.
-        at_once: Batches that a worker is asked for ahead.
+        at_once: Batches that are requested of a worker ahead.
         shared: Several trainers get the same batches: all ask one worker first for a batch, and `penstock serve --keep`
             says how many it keeps.
         without_workers: "make": this process makes batches while no worker is there, with a warning. "wait": it waits.
@@ -172,7 +172,7 @@ def loader(
         key: What the workers got by --key: bytes, or a file that holds it.
         tls: A context of ssl; the workers need --certificate then.
         max_batch_bytes: A batch of more is refused before memory is taken.
-        patience: Seconds, at least and at most, after which a batch that is late is asked for at another worker too.
+        patience: Seconds, at least and at most, after which a batch that is late is requested of another worker too.
 
     Returns:
         The loader.

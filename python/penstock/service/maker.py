@@ -24,7 +24,7 @@ class Maker:
     """Makes batches with a pipeline.
 
     Args:
-        driver: Of the pipeline, which nothing else runs.
+        driver: Runs the pipeline, which nothing else does.
     """
 
     def __init__(self, driver: Driver) -> None:

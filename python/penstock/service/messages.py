@@ -34,4 +34,4 @@ class Made:
 
 @dataclass(frozen=True)
 class Leaving:
-    """From a worker: it makes nothing more. What it was asked for and has not sent, others must make."""
+    """From a worker: it makes nothing more. What was requested of it and not sent, others must make."""

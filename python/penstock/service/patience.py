@@ -19,7 +19,7 @@ class Patience:
         self.usual = waited if self.usual is None else self.usual + 0.1 * (waited - self.usual)
 
     def limit(self, asked_before: int) -> float:
-        """Seconds to wait for a batch that was asked for `asked_before` times: twice as long after each time, so that a lack of
+        """Seconds to wait for a batch after `asked_before` requests for it: twice as long after each time, so that a lack of
         workers is not made worse by what they make twice."""
         usual = self.most if self.usual is None else self.times * self.usual
         return min(max(usual, self.least) * 2 ** min(asked_before - 1, 16), max(self.most, self.least))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worker's side: which batches it was asked for, which it makes next, and who gets them. No sockets and no clock."""
+"""The worker's side: which batches trainers requested, which it makes next, and who gets them. No sockets and no clock."""
 
 from __future__ import annotations
 

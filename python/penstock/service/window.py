@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Request:
-    """A number that was asked for: of whom, when first and last, and how often."""
+    """A number that was requested: of whom, when first and last, and how often."""
 
     __slots__ = ("workers", "first", "last", "times")
 
@@ -41,7 +41,7 @@ class Window:
     Args:
         first, step: Numbers of batches.
         size: Batches that are ready or on their way at most.
-        at_once: Batches that a worker is asked for ahead of what it has sent.
+        at_once: Batches that are requested of a worker ahead of what it has sent.
         patience: How long to wait before another worker is asked too.
         shared: Other trainers need the same batches: each number has one worker at which all of them ask first, whose cache then
             has it.
@@ -60,7 +60,7 @@ class Window:
         self.patience = patience or Patience()
         self.ready: dict[int, Any] = {}
         self.requests: dict[int, Request] = {}
-        self.load: dict[Hashable, set[int]] = {}  # of each worker: what it was asked for and has not sent
+        self.load: dict[Hashable, set[int]] = {}  # of each worker: what was requested of it and is not there
         self.silent: set[Hashable] = set()  # workers that let a batch become late and have sent nothing since
         self.made_twice = self.asked_again = 0
 
@@ -118,7 +118,7 @@ class Window:
         return True, content, self._deal(now)
 
     def tick(self, now: float) -> Sent:
-        """Time has passed: batches that are late are asked for once more."""
+        """Time has passed: late batches are requested once more."""
         sent = []
         for number, request in sorted(self.requests.items()):
             if now - request.last < self.patience.limit(request.times):
@@ -143,7 +143,7 @@ class Window:
         return range(self.next, self.next + self.size * self.step, self.step)
 
     def _deal(self, now):
-        """Asks for what nobody was asked for, as far as workers have room."""
+        """Requests what nobody makes yet, as far as workers have room."""
         asked: dict[Hashable, list[int]] = {}
         for number in self.numbers():
             if number in self.ready or number in self.requests:
@@ -162,7 +162,7 @@ class Window:
         present = [w for w in self.load if w not in self.silent] or list(self.load)
         if self.shared and present:
             present = [max(present, key=lambda worker: _weight(worker, number))]
-        # The batch that the trainer waits for goes to a worker without room too: what that was asked for may be lost.
+        # The batch that the trainer waits for goes to a worker without room too: requests to that one may be lost.
         free = [w for w in present if len(self.load[w]) < self.at_once or number == self.next]
         return min(free, key=lambda w: len(self.load[w]), default=None)
 
