@@ -123,7 +123,7 @@ class Loader:
         return self._deliveries.waits.wanted(self.statistics()["workers"])
 
     def close(self) -> None:
-        """Ends the connections. Batches that were handed out stay."""
+        """Ends the connections; batches that were handed out stay."""
         self._deliveries.close()
 
     def __enter__(self) -> Loader:
@@ -158,8 +158,8 @@ def loader(
     Args:
         addresses: "host:port" of each worker. None of them has to be there yet. An empty list: this process makes all
             batches.
-        pipeline: The pipeline that the workers serve, with the same arguments; paths, threads and the folder of the data may differ.
-            The loader uses it, and nothing else may run it.
+        pipeline: The pipeline that the workers serve, with the same arguments; paths, threads and the folder of the
+            data may differ. The loader uses it, and nothing else may run it.
         rank, ranks: This trainer gets the batches rank, rank + ranks, ... Without them each trainer gets all batches.
         epochs: How the reader cuts its epochs, as Pipeline.driver() takes it.
         state: Where to begin: what state() of a loader or of a pipeline returned.

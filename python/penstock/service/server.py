@@ -115,12 +115,24 @@ class Server:
         trainer.serve()
 
     def gone(self, trainer: TrainerLink) -> None:
-        """A connection has ended."""
+        """Forgets a trainer whose connection has ended.
+
+        Args:
+            trainer: The trainer.
+        """
         with self.lock:
             self.trainers.pop(trainer.number, None)
 
     def give_job(self, trainer: TrainerLink, words: dict[str, Any]) -> None:
-        """Gives a trainer its job; the pipeline is made where no other trainer has the same."""
+        """Gives a trainer its job; the pipeline is made where no other trainer has the same.
+
+        Args:
+            trainer: The trainer.
+            words: What it said of its pipeline.
+
+        Raises:
+            ServiceError: The pipeline of this worker makes other batches, or there are too many jobs.
+        """
         key = key_of_job(words)
         with self.making:
             if key not in self.jobs:
@@ -150,7 +162,11 @@ class Server:
         return driver
 
     def say(self, text: str) -> None:
-        """Writes a line to the log."""
+        """Writes a line to the log.
+
+        Args:
+            text: The line.
+        """
         print(f"penstock serve: {text}", file=self.log, flush=True)
 
     def close(self) -> None:
