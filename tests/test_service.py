@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock.service over real connections: the stream of the pipeline, whatever the workers are and do."""
 
+import gc
 import os
 import ssl
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -14,6 +16,8 @@ import penstock
 import pytest
 from penstock import fn, pipeline_def, service
 from penstock.service import greeting
+from penstock.service.memory import ReceivedMemory
+from penstock.service.shared_memory import Slots
 from PIL import Image
 from service_pipelines import checksum, checksums, every_type, finite, numbers, photos
 
@@ -193,6 +197,37 @@ def test_memory_is_used_again_but_not_while_a_batch_is_there(serve):
         assert all(np.array_equal(a, b) for a, b in zip(kept, expected))
         assert all(a.ctypes.data % 64 == 0 for a in kept)
         assert len(places) <= 10
+
+
+def test_without_room_for_shared_memory_the_socket_carries_batches(serve, monkeypatch):
+    def none_left(self, content):
+        raise MemoryError
+
+    monkeypatch.setattr(Slots, "place", none_left)
+    with service.loader([serve(numbers)], numbers(), without_workers="error") as batches:
+        assert checksums(batches, 10) == checksums(numbers(), 10)
+
+
+def test_a_loader_that_nothing_holds_ends_its_connections(serve):
+    batches = service.loader([serve(numbers)], numbers())
+    batches.run()
+    threads = [t for t in threading.enumerate() if t.name.startswith("penstock.service: 127")]
+    del batches
+    gc.collect()
+    for thread in threads:
+        thread.join(10)
+    assert threads and not any(thread.is_alive() for thread in threads)
+
+
+def test_memory_may_come_back_while_other_memory_is_taken():
+    memory = ReceivedMemory(2)
+    block = memory.take(100)
+    place = block.ctypes.data
+    with memory.lock:  # as where a garbage collection frees it
+        del block
+    assert memory.take(100).ctypes.data == place
+    kept = [memory.take(10**k) for k in range(6)]
+    assert all(array.nbytes == 10**k and array.ctypes.data % 64 == 0 for k, array in enumerate(kept))
 
 
 # --- states, ranks, sharing -------------------------------------------------------------------------------------------

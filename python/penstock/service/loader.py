@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 from .deliveries import Deliveries
 from .agreement import job_of
 from .keys import key_of
@@ -34,6 +36,7 @@ class Loader:
     def __init__(self, driver: Driver, deliveries: Deliveries, rank: int, ranks: int) -> None:
         self._driver, self._deliveries, self._rank, self._ranks = driver, deliveries, rank, ranks
         self._per_epoch = driver.batches_per_epoch()
+        weakref.finalize(self, deliveries.close)  # its threads do not know of this object
 
     def run(self) -> Any:
         """Returns the next batch, as Pipeline.run() of the pipeline does.

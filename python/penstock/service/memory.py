@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections import deque
 
 import numpy
 
@@ -23,10 +24,14 @@ class ReceivedMemory:
 
     def __init__(self, most: int) -> None:
         self.most, self.free, self.lock = most, [], threading.Lock()
+        self.returned = deque()  # an array may end anywhere, also in a thread that has the lock
 
     def take(self, size: int) -> Any:
         """An array of `size` bytes that begins at a multiple of 64. Its block comes back when no array uses it."""
         with self.lock:
+            while self.returned:
+                self.free.append(self.returned.popleft())
+            del self.free[: -self.most]
             fitting = [k for k, block in enumerate(self.free) if size <= block.nbytes <= 2 * size + 4096]
             block = self.free.pop(fitting[0]) if fitting else None
         if block is None:
@@ -35,11 +40,5 @@ class ReceivedMemory:
             block = whole[begin : begin + size + size // 8]
         taken = numpy.frombuffer(memoryview(block)[:size], numpy.uint8) if size else block[:0]
         if size:
-            weakref.finalize(taken, self._give, block).atexit = False
+            weakref.finalize(taken, self.returned.append, block).atexit = False
         return taken
-
-    def _give(self, block):
-        with self.lock:
-            self.free.append(block)
-            if len(self.free) > self.most:
-                del self.free[0]

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ssl import SSLContext
     from typing import Any
 
-    from ..pipeline.driver import Driver
-
 _EPOCHS = ("stream", "drop", "partial")
 _MOST_TRAINERS = 1024
 

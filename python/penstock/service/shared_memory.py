@@ -95,4 +95,10 @@ class MappedSlots:
 
     def taken_back(self) -> list[int]:
         """Slots to tell the worker of."""
-        return [self.released.popleft() for _ in range(min(len(self.released), _MOST_SLOTS))]
+        numbers = []
+        try:
+            while len(numbers) < _MOST_SLOTS:
+                numbers.append(self.released.popleft())
+        except IndexError:  # two threads may take them
+            pass
+        return numbers

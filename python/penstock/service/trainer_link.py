@@ -75,24 +75,28 @@ class TrainerLink:
             while (message := self.outgoing.get()) is not None:
                 self._send(message.number, message.content)
                 del message
-        except (OSError, MemoryError) as error:
-            if isinstance(error, MemoryError):
-                self.server.say(f"{self.connection.name}: {error}")
-            self.connection.close()
+        except OSError:
+            self.connection.close()  # the thread that receives ends too
 
     def _send(self, number, content):
         if not isinstance(content, Content):
             self.connection.send(END if content is None else ERROR, {"number": number, **(content or {})})
-        elif self.slots is None:
+        elif self.slots is None or not self._send_near(number, content):
             parts = [memoryview(part) for part in content.parts]
             words = {"number": number, **content.description}
             self.connection.send(BATCH, words, parts, content.total, content.checksum())
-        else:
+
+    def _send_near(self, number, content):
+        """Sends a batch through shared memory; False: there is none left."""
+        try:
             with self.lock:
                 place, files = self.slots.place(content)
-            words = {"number": number, "total": content.total, **place, **content.description}
-            try:
-                self.connection.send(BATCH, words, files=files)
-            finally:
-                for file in files:
-                    os.close(file)
+        except MemoryError:
+            return False
+        words = {"number": number, "total": content.total, **place, **content.description}
+        try:
+            self.connection.send(BATCH, words, files=files)
+        finally:
+            for file in files:
+                os.close(file)
+        return True

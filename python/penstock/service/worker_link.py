@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 
 from . import greeting
 from .contents import Description
@@ -19,7 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from ssl import SSLContext
-    from typing import Any
 
     from .deliveries import Deliveries
     from .messages import Drop
@@ -152,9 +150,11 @@ class WorkerLink:
             if not all(isinstance(words.get(k), str) for k in ("kind", "name", "text")):
                 raise ProtocolError("an error has no text")
             return raised(words, self.name)
-        return self._in_slot(frame) if self.slots is not None else self._in_memory(frame, number)
+        return self._in_slot(frame) if "slot" in frame.description else self._in_memory(frame, number)
 
     def _in_slot(self, frame):
+        if self.slots is None:
+            raise ProtocolError("a batch is in shared memory, which this connection does not have")
         total = number_of(frame.description.get("total"), "the bytes of a batch", self.most)
         layout = Description(frame.description, total)
         memory = self.slots.take(frame.description, frame.files, total, self.most)
