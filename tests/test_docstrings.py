@@ -82,6 +82,7 @@ PUBLIC = [
     "penstock.plugin.torch_function",
     "penstock.plugin.transformers",
     "penstock.python_function",
+    "penstock.service",
     "penstock.sources",
     "penstock.storage",
     "penstock.tensors",

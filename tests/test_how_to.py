@@ -292,6 +292,27 @@ def test_the_page_of_numbers_of_batches(capsys):
     assert capsys.readouterr().out.splitlines() == ["INT64 0  ()", "FLOAT 0  ()"]
 
 
+def test_the_page_of_batches_from_other_machines(capsys, tmp_path):
+    """Its programs run with a worker that its command starts, and print what a comment says."""
+    page = "docs/how_to/make_batches_on_other_machines.md"
+    script, *programs = blocks(page, "python")
+    (tmp_path / "train.py").write_text(script)
+    command = [*blocks(page, "sh")[0].split()[1:-1], "0"]
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "penstock", *command], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    port = worker.stdout.readline().rpartition(":")[2].strip()
+    page = "\n".join([script, *programs]).replace(":9000", f":{port}")
+    try:
+        exec(compile(page, str(tmp_path / "train.py"), "exec"), {})
+    finally:
+        worker.terminate()
+        worker.wait()
+        worker.stdout.close()
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(sum(map(json.loads, lines[:-1]), [])) == list(range(40)) and lines[-1] == "0 0 True"
+
+
 def test_the_page_of_programs_for_cvcuda():
     """Its programs hold what they assert."""
     import penstock.cvcuda

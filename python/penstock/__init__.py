@@ -92,6 +92,7 @@ def __getattr__(name):
         "progress",
         "python_function",
         "sample",
+        "service",
         "sources",
         "storage",
         "tensors",

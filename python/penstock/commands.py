@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock index, verify, transcode: what can be done with image files before a pipeline reads them; penstock
-info and doctor; penstock bench and show, which run a script; penstock triton."""
+info and doctor; penstock bench and show, which run a script; penstock triton; penstock serve."""
 
 from __future__ import annotations
 
@@ -205,6 +205,13 @@ def triton(args):
     return 0
 
 
+def serve(args):
+    """Makes batches of a pipeline for trainers on other machines."""
+    from .service.serving import run  # late: the other commands do not need it
+
+    return run(args)
+
+
 def parser():
     p = argparse.ArgumentParser(prog="penstock", description="Tools for pipelines and for the files that they read.")
     commands = p.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -240,6 +247,19 @@ def parser():
     c.add_argument(
         "--install", metavar="DIR", required=True, help="the folder for backends, such as /opt/tritonserver/backends"
     )
+    c = command(serve, epilog="Prints the address. Ends at SIGTERM or Ctrl-C; trainers then ask other workers.")
+    c.add_argument(
+        "pipeline", metavar="SCRIPT:PIPELINE", help="a file of Python and a function with @pipeline_def in it"
+    )
+    c.add_argument("--arguments", default="{}", metavar="JSON", help='of that function, such as \'{"root": "/data"}\'')
+    c.add_argument("--host", default="127.0.0.1", help="where it listens; default: this machine alone")
+    c.add_argument("--port", type=int, default=0, help="default: one that is free")
+    c.add_argument("--key", metavar="FILE", help="holds the key that trainers must show; needed beyond this machine")
+    c.add_argument("--certificate", metavar="FILE", help="PEM, for TLS, with its private key in it or in --private-key")
+    c.add_argument("--private-key", metavar="FILE")
+    c.add_argument("--keep", type=int, default=0, help="batches that stay for other trainers of the same job")
+    c.add_argument("--jobs", type=int, default=4, help="unlike jobs of trainers at once; default 4")
+    c.add_argument("--no-shared-memory", action="store_true", help="sockets also to trainers on this machine")
     return p
 
 

@@ -10,6 +10,7 @@ namespace penstock::python {
 
 void bind_file_tools(nb::module_& m);
 void bind_row_packing(nb::module_& m);
+void bind_checksum(nb::module_& m);
 void bind_debug(nb::module_& m);
 void bind_gpu(nb::module_& m);
 void bind_machine(nb::module_& m);

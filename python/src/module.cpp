@@ -30,6 +30,7 @@ NB_MODULE(_core, m) {
   bind_debug(m);
   bind_file_tools(m);
   bind_row_packing(m);
+  bind_checksum(m);
   bind_gpu(m);
   bind_machine(m);
   bind_device_memory(m);

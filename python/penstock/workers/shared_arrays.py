@@ -31,7 +31,7 @@ def _up(n, step):
     return -(-n // step) * step
 
 
-def _anonymous(size):
+def anonymous(size):
     """The descriptor of `size` allocated bytes. A lack of memory is an error here, not a signal at the first write."""
     try:
         fd = os.memfd_create("penstock", os.MFD_CLOEXEC)
@@ -48,7 +48,7 @@ def _anonymous(size):
     return fd
 
 
-def _mapped(fd, size):
+def mapped(fd, size):
     try:
         return mmap.mmap(fd, size, mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0))
     except OSError as error:
@@ -172,9 +172,9 @@ class Sender:
             self._retire(max(self.free, key=lambda n: len(self.slots[n])))
         step = 1 << max(16, need.bit_length() - 4)  # at most an eighth more: the next messages may be a little larger
         size = _up(max(need, self.least), step)
-        fd = _anonymous(size)
+        fd = anonymous(size)
         try:
-            memory = _mapped(fd, size)
+            memory = mapped(fd, size)
         except MemoryError:
             os.close(fd)
             raise
@@ -311,7 +311,7 @@ class Receiver:
         used = size * arrays_apart + pickled * pickle_apart
         for fd in files:
             try:
-                self.memory[slot] = _mapped(fd, capacity if self.remembers else used)
+                self.memory[slot] = mapped(fd, capacity if self.remembers else used)
             finally:
                 os.close(fd)
         root = None

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trainer is owed: the window of its batches, the workers that fill it, and the pipeline where there is no worker."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+
+from .errors import ServiceError
+from .maker import Ended, Maker
+from .memory import ReceivedMemory
+from .waits import Waits
+from .window import Window
+from .worker_link import WorkerLink
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, Literal
+
+    from ..pipeline.driver import Driver
+
+
+class Deliveries:
+    """Gives the batches of a window in their order. Links call it in threads of theirs, the trainer in its own.
+
+    Args:
+        driver: Runs the pipeline, which makes batches while no worker is there.
+        job: What the workers must make.
+        first: The number of the first batch.
+        options: Of Window; `step` among them.
+        without_workers: As loader() takes it.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        job: dict[str, Any],
+        first: int,
+        options: dict[str, Any],
+        without_workers: Literal["make", "wait", "error"],
+    ) -> None:
+        self.job, self.home, self.waits = job, Maker(driver), Waits()
+        self.options, self.without_workers = options, without_workers
+        self.window = Window(first, **options)
+        self.changed, self.closed, self.warned = threading.Condition(), False, False
+        self.memory, self.links = ReceivedMemory(options["size"] + 2), []
+
+    def start(self, addresses: Iterable[tuple[str, int]], **link: Any) -> None:
+        """Begins to connect. `link`: arguments of WorkerLink."""
+        self.links = [WorkerLink(self, address, **link) for address in dict.fromkeys(addresses)]
+        for each in self.links:
+            each.start()
+
+    # --- what links say ---------------------------------------------------------------------------------------------
+
+    def joined(self, link: WorkerLink) -> None:
+        """A worker is there."""
+        with self.changed:
+            self._send(self.window.joined(link, time.monotonic()))
+            self.changed.notify_all()
+
+    def left(self, link: WorkerLink) -> None:
+        """A worker has gone, or could not be reached."""
+        with self.changed:
+            self._send(self.window.left(link, time.monotonic()))
+            self.changed.notify_all()
+
+    def wants(self, number: int) -> bool:
+        """Whether a batch that begins to arrive is needed."""
+        with self.changed:
+            return self.window.wants(number)
+
+    def received(self, link: WorkerLink | None, number: int, content: Any) -> None:
+        """A batch, or what stands in its place, is there."""
+        with self.changed:
+            self._send(self.window.received(link, number, content, time.monotonic()))
+            self.changed.notify_all()
+
+    def _send(self, messages):
+        for link, message in messages:
+            link.send(message)
+
+    # --- what the trainer asks --------------------------------------------------------------------------------------
+
+    def next(self) -> Any:
+        """Waits for the next batch: its outputs, an error or Ended."""
+        begin = time.monotonic()
+        content = self._next()
+        self.waits.add(begin, time.monotonic())
+        return content
+
+    def _next(self):
+        while True:
+            with self.changed:
+                if self.closed:
+                    raise ServiceError("this loader is closed")
+                for link in self.links:
+                    link.give_back()
+                now = time.monotonic()
+                self._send(self.window.tick(now))
+                there, content, messages = self.window.take(now)
+                self._send(messages)
+                if there:
+                    return self._kept_at_end(content)
+                if not self._at_home():
+                    due = self.window.due(now)
+                    self.changed.wait(0.25 if due is None else min(max(due, 0.001), 0.25))
+                    continue
+                number = self.window.next
+                ahead = [n for n in self.window.numbers() if n != number and self.window.wants(n)]
+            self.received(None, number, self._made_at_home(number, ahead))
+
+    def _kept_at_end(self, content):
+        """The end of the data stays the end."""
+        if isinstance(content, Ended):
+            self.window.next -= self.window.step
+            self.window.ready[self.window.next] = content
+        return content
+
+    def _at_home(self):
+        """Whether this process makes the next batch itself: no worker is there."""
+        if self.window.load:
+            return False
+        if not self.links:
+            return True
+        if any(link.trying for link in self.links):
+            return False  # the first attempts are under way
+        refusals = [link.refusal for link in self.links if link.refusal is not None]
+        if len(refusals) == len(self.links):
+            raise ServiceError("\n".join(map(str, refusals)))
+        if self.without_workers == "error":
+            raise ServiceError("no worker can be reached: " + "; ".join(f"{k.name}: {k.trouble}" for k in self.links))
+        if self.without_workers == "make" and not self.warned:
+            self.warned = True
+            text = "; ".join(f"{link.name}: {link.trouble}" for link in self.links)
+            warnings.warn(f"no worker is there, so this process makes the batches itself ({text})", stacklevel=5)
+        return self.without_workers == "make"
+
+    def _made_at_home(self, number, ahead):
+        home = self.home
+        if not home.given or home.given[0] != number:
+            home.clear()
+            home.give([number])
+        home.give([n for n in ahead if n not in home.given][: max(0, home.depth - len(home.given))])
+        made = home.run()[1]
+        return made if isinstance(made, (Exception, Ended)) else made.outputs
+
+    def place(self) -> int:
+        """The number of the next batch."""
+        with self.changed:
+            return self.window.next
+
+    def seek(self, number: int) -> None:
+        """Makes another batch the next one."""
+        with self.changed:
+            links = list(self.window.load)
+            for link in links:
+                link.drop(self.window.load[link])
+            self.window = Window(number, **self.options)
+            for link in links:
+                self._send(self.window.joined(link, time.monotonic()))
+
+    def statistics(self) -> dict[str, Any]:
+        """What happened so far."""
+        with self.changed:
+            return {
+                "workers": len(self.window.load),
+                "waited": self.waits.share(),
+                "waited_seconds": self.waits.seconds,
+                "made_twice": self.window.made_twice,
+                "asked_again": self.window.asked_again,
+                "received_bytes": sum(link.bytes for link in self.links),
+            }
+
+    def close(self) -> None:
+        """Ends the connections."""
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+        for link in self.links:
+            link.close()

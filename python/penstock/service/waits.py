@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long a trainer waited for batches: the one number that says whether more workers would help."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+_LATELY = 64  # batches
+
+
+class Waits:
+    """The times of the last requests."""
+
+    def __init__(self) -> None:
+        self.requests, self.seconds = deque(maxlen=_LATELY), 0.0
+
+    def add(self, begin: float, end: float) -> None:
+        """The trainer asked for a batch at `begin` and had it at `end`."""
+        self.requests.append((begin, end))
+        self.seconds += end - begin
+
+    def share(self) -> float:
+        """The part of the time in which the trainer waited, from 0 to 1."""
+        if not self.requests:
+            return 0.0
+        whole = self.requests[-1][1] - self.requests[0][0]
+        return min(1.0, sum(end - begin for begin, end in self.requests) / whole) if whole > 0 else 0.0
+
+    def wanted(self, workers: int) -> int:
+        """How many workers would make batches as fast as the trainer takes them; eight times as many at most."""
+        share = self.share()
+        if share < 0.02:
+            return workers
+        return max(workers + 1, math.ceil(max(workers, 1) * min(8.0, 1 / max(1 - share, 1e-9))))

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What comes through a connection is checked before it is used: random and mutated frames never crash, nor take memory."""
+
+import json
+import os
+import random
+import socket
+import struct
+import sys
+import threading
+import tracemalloc
+
+import numpy as np
+import pytest
+from penstock import service
+from penstock.service import frames
+from penstock.service.contents import Content, Description
+from penstock.service.errors import ProtocolError, raised, told
+from penstock.service.frames import Connection, packed
+from service_pipelines import checksums, numbers
+
+COUNT = int(os.environ.get("PENSTOCK_TEST_COUNT", "40")) * 25
+
+
+def received(data):
+    """What a connection makes of these bytes: its frames, until they end."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        writer = threading.Thread(target=lambda: (theirs.sendall(data), theirs.shutdown(socket.SHUT_WR)))
+        writer.start()
+        connection, made = Connection(ours, "the peer"), []
+        connection.trust(1 << 20)
+        try:
+            while True:
+                frame = connection.receive()
+                for file in frame.files:
+                    os.close(file)
+                connection.skip(frame.following)
+                made.append(frame)
+        except EOFError:
+            return made
+        finally:
+            connection.close()
+            writer.join()
+
+
+def a_batch():
+    outputs = numbers().run()
+    return Content(outputs, {"number": 3, "samples": 4, "ends_epoch": False})
+
+
+def test_a_frame_arrives_as_it_was_sent():
+    words = {"numbers": [1, 2, 2**62], "text": "ä\n"}
+    (frame,) = received(packed(frames.ASK, words))
+    assert (frame.kind, frame.description, frame.following) == (frames.ASK, words, 0)
+    assert received(b"") == []
+
+
+def test_the_checksum_is_crc32c():
+    assert frames.crc32c(b"123456789") == 0xE3069283
+    assert frames.crc32c(b"6789", frames.crc32c(b"12345")) == 0xE3069283
+    assert frames.crc32c(b"") == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_and_mutated_frames_are_refused(seed):
+    chance = random.Random(seed)
+    whole = packed(frames.ASK, {"numbers": [1, 2, 3]}) + packed(frames.ERROR, {"number": 1, "text": "x"}, 5) + b"12345"
+    tracemalloc.start()
+    for _ in range(COUNT // 4):
+        data = bytearray(whole)
+        if chance.random() < 0.2:
+            data = bytearray(chance.randbytes(chance.randint(0, 200)))
+        for _ in range(chance.randint(1, 4)):
+            if data:
+                data[chance.randrange(len(data))] = chance.choice([0, 255, chance.randrange(256)])
+        if chance.random() < 0.3:
+            del data[chance.randint(0, len(data)) :]
+        try:
+            assert len(received(bytes(data))) <= 2
+        except ProtocolError:
+            pass
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 16 << 20
+
+
+@pytest.mark.parametrize("size, following", [(2**32 - 1, 0), (0, 2**63), (frames.MOST_DESCRIPTION + 1, 0)])
+def test_a_size_is_compared_before_memory_is_taken(size, following):
+    data = bytearray(packed(frames.BATCH, {}))
+    data[8:20] = struct.pack("<IQ", size, following)
+    tracemalloc.start()
+    with pytest.raises(ProtocolError, match="max_batch_bytes"):
+        received(bytes(data))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 20
+
+
+def mutated(words, chance):
+    """The description with one value replaced."""
+    made = json.loads(json.dumps(words))
+    odd = [None, -1, 0, 1, 2**31, 2**63, 2**200, 1.5, "", "x", "UINT8", [], [[]], {}, [2**40, 2**40], True]
+    place, key = made, "outputs"
+    while isinstance(place[key], (list, dict)) and place[key] and chance.random() < 0.8:
+        place = place[key]
+        key = chance.choice(list(place)) if isinstance(place, dict) else chance.randrange(len(place))
+    if chance.random() < 0.2:
+        del place[key]
+    else:
+        place[key] = chance.choice(odd)
+    return made
+
+
+def test_mutated_descriptions_are_refused_or_fit_the_memory():
+    chance, content, refused = random.Random(5), a_batch(), 0
+    memory = np.zeros(content.total, np.uint8)
+    for _ in range(COUNT):
+        try:
+            outputs = Description(mutated(content.description, chance), content.total).made(memory)
+        except ProtocolError:
+            refused += 1
+            continue
+        begin, end = memory.ctypes.data, memory.ctypes.data + memory.nbytes
+        for batch in outputs:
+            for k in range(len(batch)):
+                array = batch.at(k)
+                assert not array.nbytes or begin <= array.ctypes.data <= array.ctypes.data + array.nbytes <= end
+    assert refused > COUNT // 2
+
+
+def test_a_batch_is_over_the_memory_that_was_received():
+    outputs = numbers().run()
+    content = Content(outputs, {})
+    memory = np.zeros(content.total, np.uint8)
+    content.write(memory)
+    assert frames.crc32c(memory) == content.checksum()
+    made = Description(content.description, content.total).made(memory)
+    for a, b in zip(outputs, made):
+        assert a.shape() == b.shape() and a.layout() == b.layout() and a.sources() == b.sources() and a.dtype == b.dtype
+        assert all(np.array_equal(a.at(k), b.at(k)) for k in range(len(a)))
+    assert made[1].data_ptr() % 64 == memory.ctypes.data % 64
+
+
+def hello():
+    return {"nonce": "n", "proof": "", "job": {"seed": 7, "batch_size": 4, "epochs": "stream"}}
+
+
+def test_a_worker_outlives_what_strangers_send():
+    server = service.Server(numbers, log=open(os.devnull, "w"))
+    server.start()
+    chance = random.Random(1)
+    kinds = [frames.ASK, frames.DROP, frames.RELEASE, frames.BATCH, frames.HELLO, frames.CHALLENGE]
+    odd = [{}, hello(), {"numbers": [2**63 - 1]}, {"numbers": [-1]}, {"numbers": "x"}, {"numbers": list(range(2000))}]
+    for _ in range(COUNT // 20):
+        with socket.create_connection((server.host, server.port)) as end:
+            data = packed(frames.HELLO, hello()) if chance.random() < 0.7 else chance.randbytes(100)
+            data += b"".join(packed(chance.choice(kinds), chance.choice(odd)) for _ in range(3))
+            end.sendall(data[: chance.randint(1, len(data))] if chance.random() < 0.3 else data)
+    with service.loader([f"{server.host}:{server.port}"], numbers(), without_workers="error") as batches:
+        assert checksums(batches, 10) == checksums(numbers(), 10)
+    server.close()
+
+
+class Impostor:
+    """A worker that greets as it should, and then sends these bytes."""
+
+    def __init__(self, data):
+        self.data, self.listening = data, socket.create_server(("127.0.0.1", 0))
+        self.address = "{}:{}".format(*self.listening.getsockname())
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self):
+        while True:
+            try:
+                end, _ = self.listening.accept()
+            except OSError:
+                return
+            with end:
+                try:
+                    end.sendall(packed(frames.CHALLENGE, {"nonce": "n", "key": False, "machine": "", "unix": ""}))
+                    end.recv(1 << 16)
+                    end.sendall(packed(frames.WELCOME, {"proof": ""}) + self.data)
+                    while end.recv(1 << 16):
+                        pass
+                except OSError:
+                    pass
+
+
+def batch_frame(content, words=None, damaged=False, following=None):
+    bytes_of = b"".join(part.tobytes() for part in content.parts)
+    head = packed(frames.BATCH, {"number": 0, **(words or content.description)}, len(bytes_of), content.checksum())
+    return head + (bytes([bytes_of[0] ^ 1]) + bytes_of[1:] if damaged else bytes_of)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda content: batch_frame(content, damaged=True),
+        lambda content: batch_frame(content, {"outputs": []}),
+        lambda content: packed(frames.BATCH, {"number": 0}, 2**50),
+        lambda content: packed(frames.BATCH, {"number": -1}),
+        lambda content: packed(frames.ERROR, {"number": 0}),
+        lambda content: packed(frames.ASK, {"numbers": [1]}),
+        lambda content: b"\0" * 100,
+    ],
+)
+def test_a_trainer_drops_what_a_worker_must_not_send(wrong):
+    content = a_batch()
+    impostor = Impostor(wrong(content))
+    server = service.Server(numbers, log=sys.stdout)
+    server.start()
+    addresses = [impostor.address, f"{server.host}:{server.port}"]
+    with service.loader(addresses, numbers(), max_batch_bytes=1 << 30) as batches:
+        assert checksums(batches, 10) == checksums(numbers(), 10)
+    impostor.listening.close()
+    server.close()
+
+
+class Odd(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    "error, kind, text",
+    [
+        (ValueError("a\nb"), ValueError, "a\nb"),
+        (KeyError("name"), KeyError, "'name'"),
+        (FileNotFoundError(2, "No such file", "x.jpg"), FileNotFoundError, "[Errno 2] No such file: 'x.jpg'"),
+        (ZeroDivisionError("division"), ZeroDivisionError, "ZeroDivisionError: division"),
+        (Odd("why"), service.ServiceError, f"{__name__}.Odd: why"),
+        (MemoryError("none left"), MemoryError, "none left"),
+    ],
+)
+def test_errors_keep_their_type_and_text(error, kind, text):
+    again = raised(json.loads(json.dumps(told(error))), "w:1")
+    assert type(again) is kind and str(again) == text
