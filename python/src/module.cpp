@@ -33,4 +33,5 @@ NB_MODULE(_core, m) {
   bind_gpu(m);
   bind_device_memory(m);
   bind_remote(m);
+  bind_arrow(m);
 }

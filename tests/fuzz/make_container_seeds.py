@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import arrow_files  # noqa: E402
 import audio_files  # noqa: E402
 import container_files as files  # noqa: E402
 import fits_compressed  # noqa: E402
@@ -92,6 +93,8 @@ def main(folder):
         for file in at.iterdir():
             if file.stat().st_size < 1 << 16:
                 write("container", f"{name}_{file.name}", file.read_bytes())
+    for stream in (True, False):
+        write("arrow", f"stream_{stream}", arrow_files.every_type(stream))
     for number, format in enumerate((0, 1, 2)):
         files.write_tar(
             scratch / "a", [("d/a.b", b"1234"), ("d/" + "n" * 90 + ".c", bytes(600))], format, scratch / "a.idx"

@@ -20,6 +20,7 @@ _LATE = {  # loaded on first use
     "expand": "operators.batches",
     "flatten_batch": "operators.batches",
     "rebatch": "operators.batches",
+    "readers.arrow": "operators.arrow",
     "readers.dataset": "operators.dataset",
     "readers.mix": "operators.mixing",
     "readers.packed": "operators.packing",

@@ -18,6 +18,7 @@ Interp: TypeAlias = (
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 
+from penstock.operators.arrow import arrow as arrow
 from penstock.operators.dataset import dataset as dataset
 from penstock.operators.packing import packed as packed
 
