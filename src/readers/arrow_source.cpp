@@ -45,8 +45,12 @@ void ArrowSource::open(uint64_t seed, std::shared_ptr<const ArrowTable> table) {
   table_ = std::move(table);
   for (const auto& name : names_) columns_.push_back(arrow_column(table_->fields(), name));
   if (table_->rows() == 0) bad_argument("the table has no rows");
-  by_groups_ = shuffles_ && !table_->resident();
-  ReaderSource::open(seed, table_->rows(), table_->hash() ^ (by_groups_ ? static_cast<uint64_t>(window_) : 0));
+  if (shuffles_ && !table_->resident()) {
+    std::vector<int64_t> first;
+    for (int k = 0; k <= table_->groups(); ++k) first.push_back(table_->first_of(k));
+    groups_.emplace(std::move(first), window_);
+  }
+  ReaderSource::open(seed, table_->rows(), table_->hash() ^ (groups_ ? static_cast<uint64_t>(window_) : 0));
 }
 
 std::vector<Batch> ArrowSource::make_outputs(int n) const {
@@ -56,34 +60,8 @@ std::vector<Batch> ArrowSource::make_outputs(int n) const {
   return out;
 }
 
-const ArrowSource::Windows& ArrowSource::windows_of(uint64_t epoch) const {
-  if (windows_.epoch == epoch) return windows_;
-  const int groups = table_->groups();
-  const Permutation order(groups, order_seed(), static_cast<uint32_t>(epoch), 1);
-  windows_ = {epoch, {}, {0}};
-  int64_t rows = 0;
-  for (int k = 0; k < groups; ++k) {
-    const int group = static_cast<int>(order(k));
-    windows_.groups.push_back(group);
-    rows += table_->first_of(group + 1) - table_->first_of(group);
-    if ((k + 1) % window_ == 0 || k + 1 == groups) windows_.first.push_back(rows);
-  }
-  return windows_;
-}
-
 int64_t ArrowSource::row_at(uint64_t epoch, int64_t place) const {
-  if (!by_groups_) return place;
-  const std::lock_guard lock(mutex_);
-  const Windows& all = windows_of(epoch);
-  const auto window = std::upper_bound(all.first.begin(), all.first.end(), place) - all.first.begin() - 1;
-  const Permutation inside(all.first[window + 1] - all.first[window], order_seed(), static_cast<uint32_t>(epoch),
-                           static_cast<uint32_t>(2 + window));
-  int64_t row = inside(place - all.first[window]);
-  for (int64_t k = window * window_;; ++k) {
-    const int64_t first = table_->first_of(all.groups[k]), rows = table_->first_of(all.groups[k] + 1) - first;
-    if (row < rows) return first + row;
-    row -= rows;
-  }
+  return groups_ ? groups_->at(order_seed(), epoch, place) : place;
 }
 
 void ArrowSource::ranges_of(int64_t index, std::vector<ByteRange>& out) const {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of Arrow tables as samples: readers.arrow and readers.parquet.
 #pragma once
-#include <mutex>
-
 #include "data/arrow_column.h"
+#include "data/group_order.h"
 #include "readers/reader_source.h"
 
 namespace penstock {
@@ -46,27 +45,19 @@ class ArrowSource : public ReaderSource {
   }
 
  private:
-  // The windows of an epoch: groups in their order, and the place where each window begins.
-  struct Windows {
-    uint64_t epoch = ~uint64_t{0};
-    std::vector<int> groups;
-    std::vector<int64_t> first{0};
-  };
   int64_t row_at(uint64_t epoch, int64_t place) const;
-  const Windows& windows_of(uint64_t epoch) const;
   void take(Batch& output, int i, const std::shared_ptr<const ArrowGroup>& group, const ArrowColumn& column,
             int64_t row) const;
   void take_absent(Batch& output, int i, const ArrowColumn& column) const;
   void take_file(Batch& output, int i, const std::string& path) const;
 
   std::vector<std::string> names_;
-  bool empty_, shuffles_, by_groups_ = false;
+  bool empty_, shuffles_;
   std::optional<double> number_;
   int64_t window_;
   std::shared_ptr<const ArrowTable> table_;
   std::vector<ArrowColumn> columns_;
-  mutable std::mutex mutex_;  // guards the member below
-  mutable Windows windows_;
+  std::optional<GroupOrder> groups_;
 };
 
 }  // namespace penstock

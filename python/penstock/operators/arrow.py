@@ -95,8 +95,8 @@ def arrow(
 
     Args:
         source: An object with __arrow_c_stream__ or __arrow_c_array__ (a table of pyarrow or polars, a table of Lance,
-            a block of Ray), a data set of Hugging Face with its selection and order, or one path or several of Arrow IPC
-            files (what save_to_disk writes); patterns with * or ? become the files that match, sorted.
+            a block of Ray), a data set of Hugging Face with its selection and order, or one path or several of Arrow
+            IPC files (what save_to_disk writes); patterns with * or ? become the files that match, sorted.
         columns: Names of the columns. None: all of them, as a dict.
         missing: What an absent value (null) gives: "error", an error of the sample; "empty", bytes and lists without
             elements, and NaN for floating-point numbers.
