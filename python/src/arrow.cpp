@@ -9,8 +9,10 @@
 #include "data/arrow_file.h"
 #include "data/arrow_memory.h"
 #include "data/arrow_rows.h"
+#include "data/kept_groups.h"
 #include "gil.h"
 #include "interop.h"
+#include "user_code.h"
 
 namespace penstock::python {
 namespace {
@@ -30,6 +32,58 @@ std::shared_ptr<const ArrowTable> table_of_stream(nb::handle capsule) {
 std::shared_ptr<const ArrowTable> table_of_array(nb::handle schema, nb::handle array) {
   return arrow_groups(pointer_in<ArrowSchema>(schema, "arrow_schema"), pointer_in<ArrowArray>(array, "arrow_array"));
 }
+
+// Groups of rows that a function of the program decodes: the ones of a window and of the next one are kept.
+class DecodedGroups final : public ArrowTable {
+ public:
+  DecodedGroups(std::vector<ArrowField> fields, const std::vector<int64_t>& rows, nb::object decode)
+      : decode_(std::move(decode)), kept_(kMostKept) {
+    fields_ = std::move(fields);
+    for (const int64_t n : rows) add_rows(n);
+  }
+  ~DecodedGroups() override {
+    if (!Py_IsInitialized()) {  // leaks it: releasing would need the GIL
+      decode_.release();
+      return;
+    }
+    const HoldGil gil;
+    decode_.reset();
+  }
+  DecodedGroups(const DecodedGroups&) = delete;
+  DecodedGroups& operator=(const DecodedGroups&) = delete;
+  bool resident() const override { return false; }
+  std::string source(int64_t row) const override {
+    const ArrowPlace at = place(row);
+    return fmt::format("row group {}, row {}", at.group, at.row);
+  }
+  std::shared_ptr<const ArrowGroup> group(int number) const override {
+    return kept_.get(number, [&] { return decoded(number); });
+  }
+
+ private:
+  static constexpr size_t kMostKept = 10;  // twice the four of a window, and those at its edges
+
+  std::shared_ptr<const ArrowGroup> decoded(int number) const {
+    const HoldGil gil;
+    const InsideUserCode inside;
+    try {
+      const nb::object pair = called(decode_, nb::make_tuple(number));
+      const nb::object schema = pair[0], array = pair[1];
+      if (arrow_fields(pointer_in<ArrowSchema>(schema, "arrow_schema")).size() != fields_.size())
+        bad_data("row group {} has other columns than the first one", number);
+      auto group = std::make_shared<ArrowGroup>(arrow_group(fields_, pointer_in<ArrowArray>(array, "arrow_array")));
+      if (group->rows != first_of(number + 1) - first_of(number))
+        bad_data("row group {} has {} rows, its file said {}", number, group->rows,
+                 first_of(number + 1) - first_of(number));
+      return group;
+    } catch (nb::python_error& e) {
+      bad_data("row group {} cannot be decoded: {}", number, e.what());
+    }
+  }
+
+  nb::object decode_;
+  mutable KeptGroups<ArrowGroup> kept_;
+};
 
 nb::list names_of(const std::vector<ArrowField>& fields) {
   nb::list names;
@@ -57,6 +111,11 @@ void bind_arrow(nb::module_& m) {
   m.def("arrow_stream", [](nb::handle capsule) { return new LentTable(table_of_stream(capsule)); });
   m.def("arrow_array",
         [](nb::handle schema, nb::handle array) { return new LentTable(table_of_array(schema, array)); });
+  // A table whose group k decode(k) gives, as the capsules of a schema and an array.
+  m.def("arrow_decoded", [](nb::handle schema, const std::vector<int64_t>& rows, nb::object decode) {
+    return new LentTable(std::make_shared<const DecodedGroups>(
+        arrow_fields(pointer_in<ArrowSchema>(schema, "arrow_schema")), rows, std::move(decode)));
+  });
   // Rows of a table, as the bytes of int64 numbers.
   m.def("arrow_rows", [](const LentTable& of, nb::bytes rows) {
     std::vector<int64_t> numbers(rows.size() / sizeof(int64_t));

@@ -23,6 +23,7 @@ _LATE = {  # loaded on first use
     "readers.arrow": "operators.arrow",
     "readers.dataset": "operators.dataset",
     "readers.mix": "operators.mixing",
+    "readers.parquet": "operators.parquet",
     "readers.packed": "operators.packing",
     "readers.video_resize": "operators.video",
 }

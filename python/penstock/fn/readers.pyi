@@ -21,6 +21,7 @@ Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is o
 from penstock.operators.arrow import arrow as arrow
 from penstock.operators.dataset import dataset as dataset
 from penstock.operators.packing import packed as packed
+from penstock.operators.parquet import parquet as parquet
 
 def caffe(
     *,
