@@ -113,6 +113,7 @@ def arrow(
         DataError: A file is not Arrow IPC, or is damaged.
 
     Example:
+        >>> import pyarrow
         >>> class Table:  # any library's
         ...     def __arrow_c_stream__(self, requested_schema=None):
         ...         return pyarrow.table({"text": ["one", "two"], "label": [1, 2]}).__arrow_c_stream__()

@@ -84,11 +84,14 @@ class RowGroups:
 
     def __call__(self, group):
         """The capsules of a row group: a schema and an array."""
+        import pyarrow
+
         number, k = self.places[group]
         try:
             table = self.file(number).read_row_group(k, columns=self.schema.names, use_threads=False)
-            table = table.select(self.schema.names).combine_chunks()
-            batches = table.to_batches()
+            batches = table.select(self.schema.names).to_batches()
+            if len(batches) != 1:  # a column of several pieces
+                batches = pyarrow.Table.from_batches(batches).combine_chunks().to_batches()
             if len(batches) != 1:
                 raise ValueError("it has more than 2 GiB in a column: write it with smaller row groups")
             return batches[0].__arrow_c_array__()
@@ -121,6 +124,7 @@ def parquet(path: Any, *, columns: str | Sequence[str] | None = None, name: str 
         DataError: A file is not Parquet, or is damaged.
 
     Example:
+        >>> import pyarrow.parquet
         >>> pyarrow.parquet.write_table(pyarrow.table({"text": ["one", "two"], "label": [1, 2]}), "words.parquet")
         >>> @pipeline_def(batch_size=2, num_threads=1)
         ... def rows():
