@@ -68,7 +68,12 @@ ELSEWHERE = {
         "operators.python_function": ("dl_tensor_python_function",),
         "sources.external": ("external_source",),
     },
-    "readers": {"operators.dataset": ("dataset",), "operators.packing": ("packed",)},
+    "readers": {
+        "operators.arrow": ("arrow",),
+        "operators.dataset": ("dataset",),
+        "operators.packing": ("packed",),
+        "operators.parquet": ("parquet",),
+    },
 }
 LISTS = {"readers.mix": "sources: Sequence[Any]"}  # whose function in Python takes a list of what others gave
 # The argument that gives a reader one output more: without it a call returns these.

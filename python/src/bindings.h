@@ -20,5 +20,6 @@ void bind_operators(nb::module_& m);
 void bind_pipeline(nb::module_& m);
 void bind_function(nb::module_& m);
 void bind_remote(nb::module_& m);
+void bind_arrow(nb::module_& m);
 
 }  // namespace penstock::python

@@ -35,4 +35,5 @@ NB_MODULE(_core, m) {
   bind_machine(m);
   bind_device_memory(m);
   bind_remote(m);
+  bind_arrow(m);
 }

@@ -98,6 +98,8 @@ class ReaderSource : public Source {
   virtual int64_t index_instead(uint64_t epoch, int64_t position, int64_t index, uint32_t attempt) const;
   virtual void begin(SampleOrder order);
 
+  uint64_t order_seed() const { return settings_.seed; }
+
   // For a reader that finds lengths and groups of its samples by itself; after open().
   void form_groups(std::vector<float> lengths, std::vector<int64_t> groups);
   // The length of each sample as bucket_by names it. A reader that knows others than "bytes" overrides it.

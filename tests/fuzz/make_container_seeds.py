@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: make_container_seeds.py FOLDER: writes the first inputs of the fuzzers of containers, images and recordings into FOLDER/tfrecord ..."""
 
+import gzip
 import io
 import json
 import struct
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import arrow_files  # noqa: E402
 import audio_files  # noqa: E402
 import container_files as files  # noqa: E402
 import fits_compressed  # noqa: E402
@@ -17,6 +19,7 @@ import fits_files  # noqa: E402
 import flac_files  # noqa: E402
 import heif_files  # noqa: E402
 import image_files  # noqa: E402
+import mds_files  # noqa: E402
 import readers  # noqa: E402
 import video_files  # noqa: E402
 
@@ -92,6 +95,19 @@ def main(folder):
         for file in at.iterdir():
             if file.stat().st_size < 1 << 16:
                 write("container", f"{name}_{file.name}", file.read_bytes())
+    mds_files.write(
+        scratch,
+        {"a": "jpeg", "b": "int", "c": "ndarray", "d": "ndarray:uint16"},
+        [[{"a": b"abc", "b": 3, "c": np.zeros((2, 3), np.int8), "d": np.ones(4, np.uint16)}] * 2],
+    )
+    shard = (scratch / "shard.00000.mds").read_bytes()
+    places = struct.unpack("<III", shard[4:16])
+    write("mds", "index", b"\5" + (scratch / "index.json").read_bytes())
+    write("mds", "places", b"\x7a" + shard)
+    write("mds", "sample", b"\7" + shard[places[0] : places[1]])
+    write("mds", "gz", b"\x09" + gzip.compress(bytes(16)))
+    for stream in (True, False):
+        write("arrow", f"stream_{stream}", arrow_files.every_type(stream))
     for number, format in enumerate((0, 1, 2)):
         files.write_tar(
             scratch / "a", [("d/a.b", b"1234"), ("d/" + "n" * 90 + ".c", bytes(600))], format, scratch / "a.idx"

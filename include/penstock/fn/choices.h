@@ -27,6 +27,16 @@ inline detail::ChoiceNames names_of(Align) {
   return {all, 2, false};
 }
 
+enum class ArrowMissing {
+  error, empty
+};
+inline detail::ChoiceNames names_of(ArrowMissing) {
+  static constexpr detail::ChoiceName all[] = {
+    {0, "error"}, {1, "empty"}
+  };
+  return {all, 2, false};
+}
+
 enum class AudioCodecFormat {
   opus, mp3
 };

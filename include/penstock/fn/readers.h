@@ -203,6 +203,92 @@ inline Value external_source(Graph& graph,
 }
 
 namespace readers {
+struct ArrowArguments {
+  // Names of the columns, an output for each. Required.
+  Optional<std::vector<std::string>> columns{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: Deal::sample.
+  Choice<Deal> deal{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // What an absent value (null) gives. "error": an error of the sample; "empty": bytes and lists without elements, NaN
+  // for floating-point numbers. Default: ArrowMissing::error.
+  Choice<ArrowMissing> missing{};
+  // The number that stands for absent numbers, instead of `missing`.
+  Optional<double> missing_number{};
+  // Number of parts that the data set is divided into. Default: 1.
+  Optional<int64_t> num_shards{};
+  // Fill the last batch of an epoch by repeating its last sample. Default: false.
+  Optional<bool> pad_last_batch{};
+  // Paths of Arrow IPC files; patterns with * or ? become the files that match, sorted. Default: {}.
+  Optional<std::vector<std::string>> path{};
+  // A new random order of the whole data set in each epoch. Default: false.
+  Optional<bool> random_shuffle{};
+  // Seed of the order; default: the pipeline's.
+  Optional<int64_t> seed{};
+  // The part that this pipeline reads. Default: 0.
+  Optional<int64_t> shard_id{};
+  // The same as random_shuffle. Default: false.
+  Optional<bool> shuffle{};
+  // A new random order in each epoch. Default: false.
+  Optional<bool> shuffle_after_epoch{};
+  // Seed of that order.
+  Optional<int64_t> shuffle_after_epoch_seed{};
+  // Read the same contiguous part in every epoch. Default: false.
+  Optional<bool> stick_to_shard{};
+  // The number of a table in memory, instead of `path`; fn.readers.arrow gives it. Default: -1.
+  Optional<int64_t> table{};
+
+  Arguments list() const {
+    Arguments collected;
+    columns.add_to(collected, "columns");
+    bucket_by.add_to(collected, "bucket_by");
+    bucket_groups.add_to(collected, "bucket_groups");
+    bucket_width.add_to(collected, "bucket_width");
+    deal.add_to(collected, "deal");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    missing.add_to(collected, "missing");
+    missing_number.add_to(collected, "missing_number");
+    num_shards.add_to(collected, "num_shards");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    path.add_to(collected, "path");
+    random_shuffle.add_to(collected, "random_shuffle");
+    seed.add_to(collected, "seed");
+    shard_id.add_to(collected, "shard_id");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    table.add_to(collected, "table");
+    return collected;
+  }
+};
+// Reads columns of Arrow tables: tables in memory, and Arrow IPC files (stream and file format).
+//
+// One output for each column: bytes and text are uint8, 1-D; a number is a scalar of its type; a list of numbers is
+// 1-D, lists of lists and lists of fixed length have a dimension for each. Of a column of structs with a field
+// "bytes", as Hugging Face stores pictures, that field is read, or the file that the field "path" names where it is
+// absent; "column.field" names any other field. Values in memory go to the next operator without a copy.
+inline std::vector<Value> arrow(Graph& graph, const ArrowArguments& arguments = {}, const NodeOptions& options = {}) {
+  return graph.add("readers.arrow", {}, arguments.list(), options);
+}
+}  // namespace readers
+
+namespace readers {
 struct CaffeArguments {
   // Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted. Required.
   Optional<std::vector<std::string>> path{};
@@ -837,6 +923,90 @@ struct LmdbArguments {
 // files and checks everything in them; it does not write to them and takes no lock.
 inline std::vector<Value> lmdb(Graph& graph, const LmdbArguments& arguments = {}, const NodeOptions& options = {}) {
   return graph.add("readers.lmdb", {}, arguments.list(), options);
+}
+}  // namespace readers
+
+namespace readers {
+struct MdsArguments {
+  // The folder or URL that holds index.json and the shards. Required.
+  Optional<std::string> path{};
+  // Names of the columns, an output for each. Required.
+  Optional<std::vector<std::string>> columns{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // Compare each shard with its hashes (sha1, xxh64) when the pipeline is made; those of compressed shards are
+  // compared whenever they are read. Default: false.
+  Optional<bool> check_hashes{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: Deal::sample.
+  Choice<Deal> deal{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Number of parts that the data set is divided into. Default: 1.
+  Optional<int64_t> num_shards{};
+  // Fill the last batch of an epoch by repeating its last sample. Default: false.
+  Optional<bool> pad_last_batch{};
+  // A new random order of the whole data set in each epoch. Default: false.
+  Optional<bool> random_shuffle{};
+  // Seed of the order; default: the pipeline's.
+  Optional<int64_t> seed{};
+  // The part that this pipeline reads. Default: 0.
+  Optional<int64_t> shard_id{};
+  // The same as random_shuffle. Default: false.
+  Optional<bool> shuffle{};
+  // A new random order in each epoch. Default: false.
+  Optional<bool> shuffle_after_epoch{};
+  // Seed of that order.
+  Optional<int64_t> shuffle_after_epoch_seed{};
+  // Of compressed shards: a shuffle reads the shards in random order, and the samples of so many of them in random
+  // order. About twice as many are in memory. Default: 4.
+  Optional<int64_t> shuffle_groups{};
+  // Read the same contiguous part in every epoch. Default: false.
+  Optional<bool> stick_to_shard{};
+
+  Arguments list() const {
+    Arguments collected;
+    path.add_to(collected, "path");
+    columns.add_to(collected, "columns");
+    bucket_by.add_to(collected, "bucket_by");
+    bucket_groups.add_to(collected, "bucket_groups");
+    bucket_width.add_to(collected, "bucket_width");
+    check_hashes.add_to(collected, "check_hashes");
+    deal.add_to(collected, "deal");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    num_shards.add_to(collected, "num_shards");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    random_shuffle.add_to(collected, "random_shuffle");
+    seed.add_to(collected, "seed");
+    shard_id.add_to(collected, "shard_id");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    shuffle_groups.add_to(collected, "shuffle_groups");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    return collected;
+  }
+};
+// Reads columns of MDS shards, the format of MosaicML's streaming.
+//
+// One output for each column: bytes, str, json, jpeg and png are uint8, 1-D; a number is a scalar of its type; an
+// ndarray has its shape, all of a batch with one type and number of dimensions. Columns of pickled objects are
+// refused. Shards that are compressed by zstd or gzip are decompressed when they are needed, and with random_shuffle
+// their order is that of shuffle_groups.
+inline std::vector<Value> mds(Graph& graph, const MdsArguments& arguments = {}, const NodeOptions& options = {}) {
+  return graph.add("readers.mds", {}, arguments.list(), options);
 }
 }  // namespace readers
 

@@ -20,8 +20,10 @@ _LATE = {  # loaded on first use
     "expand": "operators.batches",
     "flatten_batch": "operators.batches",
     "rebatch": "operators.batches",
+    "readers.arrow": "operators.arrow",
     "readers.dataset": "operators.dataset",
     "readers.mix": "operators.mixing",
+    "readers.parquet": "operators.parquet",
     "readers.packed": "operators.packing",
     "readers.video_resize": "operators.video",
 }

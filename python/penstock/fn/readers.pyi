@@ -18,8 +18,10 @@ Interp: TypeAlias = (
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 
+from penstock.operators.arrow import arrow as arrow
 from penstock.operators.dataset import dataset as dataset
 from penstock.operators.packing import packed as packed
+from penstock.operators.parquet import parquet as parquet
 
 def caffe(
     *,
@@ -831,6 +833,110 @@ def lmdb(
         @pipeline_def(batch_size=8)
         def pipe():
             return fn.readers.lmdb(path=["data"])
+    """
+    ...
+
+def mds(
+    *,
+    path: str,
+    columns: str | Sequence[str] | NDArray[Any],
+    check_hashes: bool = False,
+    shuffle_groups: int = 4,
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    deal: str = 'sample',
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any:
+    """Reads columns of MDS shards, the format of MosaicML's streaming.
+
+    One output for each column: bytes, str, json, jpeg and png are uint8, 1-D; a number is a
+    scalar of its type; an ndarray has its shape, all of a batch with one type and number of
+    dimensions. Columns of pickled objects are refused. Shards that are compressed by zstd or
+    gzip are decompressed when they are needed, and with random_shuffle their order is that of
+    shuffle_groups.
+
+    Args:
+        path (str, required): The folder or URL that holds index.json and the shards.
+        columns (Sequence[str], required): Names of the columns, an output for each.
+        check_hashes (bool, default False): Compare each shard with its hashes (sha1, xxh64)
+            when the pipeline is made; those of compressed shards are compared whenever they are
+            read.
+        shuffle_groups (int, default 4): Of compressed shards: a shuffle reads the shards in
+            random order, and the samples of so many of them in random order. About twice as
+            many are in memory.
+        random_shuffle (bool, default False): A new random order of the whole data set in each
+            epoch.
+        shuffle (bool, default False): The same as random_shuffle.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
+        shuffle_after_epoch_seed (int): Seed of that order.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
+        shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
+        stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
+        pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
+            last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        read_ahead (bool, default False): Accepted without effect.
+        dont_use_mmap (bool, default False): Accepted without effect.
+        lazy_init (bool, default False): Accepted without effect.
+        skip_cached_images (bool, default False): Accepted without effect.
+        prefetch_queue_depth (int, default 1): Accepted without effect.
+        tensor_init_bytes (int, default 1048576): Accepted without effect.
+        seed (int): Seed of the order; default: the pipeline's.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        Values of the pipeline, one for each output. Works only in a pipeline.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+        DataError: A file or record cannot be read or decoded.
+
+    Example:
+        @pipeline_def(batch_size=32)
+        def photos():
+            jpegs, labels = fn.readers.mds(path="s3://bucket/train", columns=["image", "label"], random_shuffle=True)
+            return fn.decoders.image(jpegs), labels
     """
     ...
 

@@ -16,6 +16,7 @@ class Definition:
         self.sources = {}  # node -> object of penstock.sources
         self.fed = {}  # name -> FedNode
         self.functions = {}  # node -> (object of penstock.python_function or a plugin, the user's line)
+        self.lent = []  # tables of other libraries that readers use (operators/arrow.py)
         self.form = None  # of outputs that are not a flat tuple (nested.py)
         self.built = False
         self.took = False  # nodes that were made outside it (free_nodes.py)

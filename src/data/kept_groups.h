@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups of samples that are decoded when they are needed: the last few are kept. Threads that need a group that another
+// one decodes wait for it.
+#pragma once
+#include <algorithm>
+#include <future>
+#include <list>
+#include <memory>
+#include <mutex>
+
+namespace penstock {
+
+template <class T> class KeptGroups {
+ public:
+  using Group = std::shared_ptr<const T>;
+  explicit KeptGroups(size_t most) : most_(std::max<size_t>(1, most)) {}
+
+  // load() returns a Group. Its error reaches all that wait, and the next call tries again.
+  template <class F> Group get(int number, F&& load) {
+    std::promise<Group> promise;
+    std::shared_future<Group> future;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.number == number; });
+      if (found != kept_.end()) {
+        kept_.splice(kept_.begin(), kept_, found);
+        future = found->group;
+      } else {
+        kept_.push_front({number, promise.get_future().share()});
+        if (kept_.size() > most_) kept_.pop_back();
+      }
+    }
+    if (future.valid()) return future.get();
+    try {
+      Group group = load();
+      promise.set_value(group);
+      return group;
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+      const std::lock_guard lock(mutex_);
+      std::erase_if(kept_, [&](const Kept& k) { return k.number == number; });
+      throw;
+    }
+  }
+
+ private:
+  struct Kept {
+    int number;
+    std::shared_future<Group> group;
+  };
+  size_t most_;
+  std::mutex mutex_;      // guards the member below
+  std::list<Kept> kept_;  // most recent first
+};
+
+}  // namespace penstock

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""readers.parquet: rows beside those of pyarrow, the order of row groups, and checkpoints."""
+
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from arrow_files import ROWS, columns
+from pyarrow import parquet
+
+import penstock
+from penstock import Pipeline, fn
+
+TABLE = pa.table(columns()).append_column("number", pa.array(range(ROWS), "int64"))
+NAMES = [n for n in TABLE.column_names if n not in ("nested", "text view", "view")]  # views come back as text
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("parquet")
+    parquet.write_table(TABLE.slice(0, 13), str(folder / "a.parquet"), row_group_size=4)
+    parquet.write_table(TABLE.slice(13), str(folder / "b.parquet"), row_group_size=7, compression="zstd")
+    return str(folder / "*.parquet")
+
+
+GROUPS = [0, 4, 8, 12, 13, 20, 27, 34, ROWS]
+
+
+def make(path, names, batch_size=5, threads=2, checkpoint=None, seed=3, pipeline=None, **arguments):
+    pipe = Pipeline(
+        batch_size=batch_size,
+        num_threads=threads,
+        seed=seed,
+        enable_checkpointing=True,
+        checkpoint=checkpoint,
+        **(pipeline or {}),
+    )
+    with pipe:
+        values = fn.readers.parquet(path, columns=names, name="reader", **arguments)
+        pipe.set_outputs(*(values if isinstance(values, list) else [values]))
+    return pipe
+
+
+def take(pipe, count):
+    rows = []
+    while len(rows) < count:
+        batches = pipe.run()
+        rows += [[np.asarray(b[i].numpy()) for b in batches] for i in range(len(batches[0]))]
+    return rows[:count]
+
+
+def numbers(pipe, count):
+    return [int(v) for (v,) in take(pipe, count)]
+
+
+def test_each_type(files):
+    for k, row in enumerate(take(make(files, NAMES), ROWS)):
+        for name, got in zip(NAMES, row, strict=True):
+            value = TABLE[name][k].as_py()
+            value = value["bytes"] if name == "image" else value
+            value = value.encode() if isinstance(value, str) else value
+            want = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else np.asarray(value)
+            if name != "when":
+                assert np.array_equal(got.ravel(), want.ravel()), (name, k)
+
+
+def test_a_shuffle_is_of_row_groups_and_inside_four_of_them(files):
+    epochs = [numbers(make(files, "number", seed=s, random_shuffle=True), ROWS) for s in (3, 3, 4)]
+    assert all(sorted(e) == list(range(ROWS)) for e in epochs)
+    assert epochs[0] == epochs[1] != epochs[2]
+    group = [next(g for g in range(8) if n < GROUPS[g + 1]) for n in epochs[0]]
+    sizes = np.diff(GROUPS)
+    first = set(group[: sum(sizes[g] for g in dict.fromkeys(group[:5]))])
+    assert len(set(group)) == 8 and len(first) <= 5
+    assert numbers(make(files, "number"), ROWS) == list(range(ROWS))
+
+
+def test_a_checkpoint_continues_on_another_number_of_ranks(files):
+    pipe = make(files, "number", random_shuffle=True)
+    first, state, rest = numbers(pipe, 15), pipe.checkpoint(), numbers(pipe, ROWS - 15)
+    assert sorted(first + rest) == list(range(ROWS))
+    assert numbers(make(files, "number", checkpoint=state, random_shuffle=True), ROWS - 15) == rest
+    ranks = [make(files, "number", 1, 2, state, num_shards=2, shard_id=r, random_shuffle=True) for r in range(2)]
+    assert sorted(n for pipe in ranks for n in numbers(pipe, (ROWS - 15) // 2)) == sorted(rest)
+
+
+def test_threads_change_nothing(files):
+    one, many = (make(files, "number", threads=n, random_shuffle=True) for n in (1, 5))
+    assert numbers(one, 2 * ROWS) == numbers(many, 2 * ROWS)
+
+
+def test_wrong_calls_and_files_say_what_is_wrong(files, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="there is no column 'x'; there are 'text'"):
+        make(files, "x")
+    with pytest.raises(FileNotFoundError, match="no file matches"):
+        make(str(tmp_path / "*.parquet"), "x")
+    with pytest.raises(FileNotFoundError, match="does not exist.*none"):
+        make(str(tmp_path / "none"), "x")
+    (tmp_path / "text.parquet").write_text("no table")
+    with pytest.raises(penstock.DataError, match="text.parquet is not Parquet"):
+        make(str(tmp_path / "text.parquet"), "x")
+    parquet.write_table(pa.table({"number": ["x"]}), str(tmp_path / "other.parquet"))
+    with pytest.raises(penstock.DataError, match="other.parquet are not those of"):
+        make([files.replace("*", "a"), str(tmp_path / "other.parquet")], "number")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match="pip install pyarrow"):
+        make(files, "number")
+
+
+def test_a_damaged_row_group_is_an_error_of_its_samples(tmp_path):
+    path = tmp_path / "x.parquet"
+    table = pa.table({"number": pa.array(range(4000), "int64")})
+    parquet.write_table(table, str(path), row_group_size=1000, compression="zstd", use_dictionary=False)
+    place = parquet.ParquetFile(str(path)).metadata.row_group(1).column(0).data_page_offset
+    content = bytearray(path.read_bytes())
+    content[place : place + 200] = b"\xff" * 200
+    path.write_bytes(content)
+    with pytest.raises(penstock.DataError, match=r"(?s)x.parquet, row group 1: .*row group 1, row \d+"):
+        take(make(str(path), "number", 100), 4000)
+    got = numbers(make(str(path), "number", 100, pipeline={"on_error": "skip"}), 3000)
+    assert got == [*range(1000), *range(2000, 4000)]
