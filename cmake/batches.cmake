@@ -3,7 +3,11 @@
 # the names in their anonymous namespaces must differ. Alone stay files of several programs, what is compiled for several
 # processor targets, and what is named in `alone` below.
 function(penstock_in_batches target)  # in alphabetical order
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set(size 8)
+  if(PENSTOCK_SANITIZE)  # built as a whole each time
+    set(size 16)
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
 endfunction()
 
 function(penstock_folders_in_batches target)  # each batch has files of one folder
