@@ -168,7 +168,9 @@ def row(name, values, otherwise, places, *more):
 
 
 def options_of_cmake():
-    text = "\n".join((ROOT / f).read_text() for f in ("CMakeLists.txt", "cmake/codec_libraries.cmake", "cmake/prebuilt.cmake"))
+    text = "\n".join(
+        (ROOT / f).read_text() for f in ("CMakeLists.txt", "cmake/codec_libraries.cmake", "cmake/prebuilt.cmake")
+    )
     for name, doc, otherwise in re.findall(r'option\((PENSTOCK_\w+) "([^"]+)" (\w+)\)', text):
         yield f"`{name}`", f"`{otherwise}`", doc
     for name, otherwise, doc in re.findall(r'set\((PENSTOCK_\w+) (\S+) CACHE (?:STRING|PATH)\s+"([^"]+)"', text):

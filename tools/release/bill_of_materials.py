@@ -92,3 +92,5 @@ def add(info, architecture, has_gpu):
     licenses.mkdir(parents=True, exist_ok=True)
     for source in LICENSES:
         shutil.copyfile(unpacked(source, architecture) / "debian" / "copyright", licenses / f"{source}.txt")
+    nanobind = next(ROOT.glob(".venv/lib/python*/site-packages/nanobind-*.dist-info"))
+    shutil.copyfile(nanobind / "licenses" / "LICENSE", licenses / "nanobind.txt")
