@@ -155,10 +155,9 @@ class Tuner:
         setting = {"threads": best["threads"], "depth": best["depth"]}
         if best["waits"] < _WAITS:
             return setting, f"the loop waits {100 * best['waits']:.0f} % of its time: the pipeline keeps up"
-        gain = best["rate"] / first["rate"] - 1
-        return (
-            setting,
-            f"{best['rate']:.0f} samples/s, {100 * gain:+.0f} % against the first setting; others were not faster",
+        return setting, (
+            f"{best['rate']:.0f} samples/s, and no other setting was faster; the first one, {first['threads']} threads and "
+            f"{first['depth']} batches ahead, gave {first['rate']:.0f} at its time"
         )
 
     def _walk(self, best, name, numbers):
