@@ -360,6 +360,7 @@ def test_the_data_may_lie_in_another_folder(serve, folder, tmp_path_factory):
         (lambda **k: every_type(**k), "operators differ"),
         (lambda **k: numbers(on_error="skip", **k), "on_error differ"),
         (lambda **k: photos(root="/nowhere", **k), "/nowhere"),
+        (lambda **k: numbers(nothing=1, **k), "unexpected keyword argument 'nothing'"),
     ],
 )
 def test_a_worker_with_another_pipeline_is_refused(serve, other, said):
@@ -461,6 +462,8 @@ def test_tls(serve, tmp_path, monkeypatch):
         ([f"{HERE}/service_pipelines.py:nothing"], "it has numbers, photos, every_type, finite"),
         ([f"{HERE}/service_pipelines.py:numbers", "--host", "0.0.0.0"], "give a key"),
         ([f"{HERE}/service_pipelines.py:numbers", "--arguments", "[]"], "object of JSON"),
+        ([f"{HERE}/service_pipelines.py:numbers", "--arguments", "{x"], "object of JSON"),
+        ([f"{HERE}/service_pipelines.py:numbers", "--port", "65536"], "port must be from 0"),
     ],
 )
 def test_the_command_says_what_is_wrong(capsys, arguments, said):

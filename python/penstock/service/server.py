@@ -41,7 +41,7 @@ class Server:
         log: Where messages go.
 
     Raises:
-        ValueError: It would listen beyond this machine without a key.
+        ValueError: It would listen beyond this machine without a key, or the port is not a port.
         OSError: The address is not free.
     """
 
@@ -61,11 +61,14 @@ class Server:
             raise ValueError(
                 f"{host} is reached from other machines: give a key, --key FILE (openssl rand -hex 32 > FILE makes one)"
             )
+        if not 0 <= port < 65536:
+            raise ValueError(f"port must be from 0 to 65535, got {port}")
         self.make, self.key, self.tls, self.keep, self.most_jobs = make, key, tls, keep, jobs
         self.log = log or sys.stderr
         self.jobs, self.trainers, self.lock, self.making = {}, {}, threading.Lock(), threading.Lock()
         self.count, self.closing = 0, False
-        self.ends = [socket.create_server((host, port), reuse_port=False, backlog=128)]
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self.ends = [socket.create_server((host, port), family=family, backlog=128)]
         self.host, self.port = self.ends[0].getsockname()[:2]
         self.unix_name = ""
         if near and hasattr(socket, "SO_PEERCRED") and tls is None:

@@ -59,7 +59,10 @@ def _context(args):
 
 def run(args: Any) -> int:
     """Serves until a signal ends it."""
-    arguments = json.loads(args.arguments)
+    try:
+        arguments = json.loads(args.arguments)
+    except ValueError:
+        arguments = None
     if not isinstance(arguments, dict):
         raise ValueError('--arguments must be an object of JSON, such as \'{"root": "/data"}\'')
     if args.threads:

@@ -11,7 +11,7 @@ import threading
 
 from . import greeting
 from .contents import Content
-from .errors import ProtocolError, ServiceError
+from .errors import ProtocolError
 from .frames import ASK, BATCH, DROP, END, ERROR, RELEASE, Connection, numbers_of
 from .messages import Made
 from .shared_memory import Slots
@@ -47,9 +47,10 @@ class TrainerLink:
             threading.Thread(target=self._send_all, name="penstock.service: sends", daemon=True).start()
             while True:
                 self._take(self.connection.receive())
-        except (EOFError, OSError, ServiceError, ValueError) as error:
-            if isinstance(error, (ServiceError, ValueError)):
-                self.server.say(f"{self.connection.name}: {error}")
+        except (EOFError, OSError):
+            pass
+        except Exception as error:  # of the pipeline, or of what the trainer sent
+            self.server.say(f"{self.connection.name}: {error}")
         finally:
             if self.job is not None:
                 self.job.leave(self)
