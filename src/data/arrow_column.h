@@ -40,7 +40,7 @@ struct ArrowValue {
   int64_t bytes = 0;
 };
 
-// Error (data) if an offset is not inside its buffer, where the size of that is known, or if a list has an absent element.
+// Error (data) if an offset is not inside its buffer, where that has a known size, or if a list has an absent element.
 ArrowValue arrow_value(const ArrowGroup& group, const ArrowColumn& column, int64_t row);
 // Reads bytes of a buffer that is in the file, or copies them. Error (data) if they are not inside it.
 void read_arrow(const ArrowGroup& group, const ArrowBuffer& buffer, int64_t at, int64_t bytes, uint8_t* out);

@@ -12,8 +12,8 @@ struct ArrowMessage {
   Bytes metadata;
 };
 
-// The beginning of a message, 8 bytes: the number of bytes of its metadata; 0: the stream ends here. `prefix` becomes the
-// number of bytes before the metadata: 8, or 4 in files of before 2019. Error (data) where no message begins.
+// The beginning of a message, 8 bytes: the number of bytes of its metadata; 0: the stream ends here. `prefix` becomes
+// the number of bytes before the metadata: 8, or 4 in files of before 2019. Error (data) where no message begins.
 int64_t arrow_metadata_bytes(Bytes start, int& prefix);
 ArrowMessage arrow_message(Bytes metadata);
 std::vector<ArrowField> schema_of_message(const ArrowMessage& message);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrow tables: rows of columns, in groups of rows (record batches). The memory may belong to another library, or lie in
-// a file.
+// Arrow tables: rows of columns, in groups of rows (record batches). The memory may be of another library, or a file.
+// Numbers and bytes are read where they are.
 #pragma once
 #include <memory>
 #include <string>

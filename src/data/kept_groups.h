@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of samples that are decoded when they are needed: the last few are kept. Threads that need a group that another
-// one decodes wait for it.
+// Groups of samples that are decoded when they are needed: the last few are kept. A thread that needs a group that
+// another one decodes waits for it.
 #pragma once
 #include <algorithm>
 #include <future>
