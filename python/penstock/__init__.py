@@ -12,9 +12,24 @@ from .native import cmake_prefix_path, get_include, load_library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
-    from . import albumentations, annotations, augment, control, loaders, math, plugin, storage, tfrecord, torch
+    from . import (
+        albumentations,
+        annotations,
+        augment,
+        control,
+        loaders,
+        math,
+        pictures,
+        plugin,
+        storage,
+        tfrecord,
+        torch,
+    )
     from .function import Function
-    from .loaders import detection, image_folder, segmentation, speech
+    from .loaders.detection import detection  # mypy takes penstock.loaders.detection for the module
+    from .loaders.images import image_folder
+    from .loaders.segmentation import segmentation
+    from .loaders.speech import speech
     from .pipeline import Pipeline, pipeline_def
     from .python_function import FunctionError
     from .sample import Sample
@@ -52,7 +67,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def _imported_late(name):
     if name in ("Pipeline", "pipeline_def"):  # imported on first use: immediate calls do not need them
         from . import pipeline
 
@@ -107,6 +122,10 @@ def __getattr__(name):
 
         near = answer_of_package(name, _core.operators())
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'{near}", name=name)
+
+
+if not TYPE_CHECKING:  # which would take every name for one of the package
+    __getattr__ = _imported_late
 
 
 def show(self, columns=None, size=160, path=None, **marks):

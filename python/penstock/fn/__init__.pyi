@@ -885,6 +885,7 @@ def bbox_paste(
 @overload
 def bbox_rotate(
     boxes: Kind,
+    labels_input: Data = ...,
     /,
     *,
     angle: float | PerSample,
@@ -966,6 +967,7 @@ def bbox_rotate(
 @overload
 def bbox_rotate(
     boxes: Data,
+    labels_input: Data = ...,
     /,
     *,
     angle: float | PerSample,
@@ -9015,6 +9017,7 @@ def python_function(
 @overload
 def random_bbox_crop(
     boxes: Kind,
+    labels_input: Data = ...,
     /,
     *,
     labels: int | Sequence[int] | PerSample = [],
@@ -9120,6 +9123,7 @@ def random_bbox_crop(
 @overload
 def random_bbox_crop(
     boxes: Data,
+    labels_input: Data = ...,
     /,
     *,
     labels: int | Sequence[int] | PerSample = [],
@@ -9331,6 +9335,7 @@ def random_resized_crop(
 @overload
 def reinterpret(
     input: Kind,
+    shape_input: Data = ...,
     /,
     *,
     shape: int | Sequence[int] | PerSample = [],
@@ -9393,6 +9398,7 @@ def reinterpret(
 @overload
 def reinterpret(
     input: Data,
+    shape_input: Data = ...,
     /,
     *,
     shape: int | Sequence[int] | PerSample = [],
@@ -9507,6 +9513,7 @@ def remap(
 @overload
 def reshape(
     input: Kind,
+    shape_input: Data = ...,
     /,
     *,
     shape: int | Sequence[int] | PerSample = [],
@@ -9565,6 +9572,7 @@ def reshape(
 @overload
 def reshape(
     input: Data,
+    shape_input: Data = ...,
     /,
     *,
     shape: int | Sequence[int] | PerSample = [],
@@ -10710,6 +10718,8 @@ def sift(
 @overload
 def slice(
     data: Kind,
+    anchor_input: Data = ...,
+    shape_input: Data = ...,
     /,
     *,
     start: int | Sequence[int] | PerSample = [],
@@ -10800,6 +10810,8 @@ def slice(
 @overload
 def slice(
     data: Data,
+    anchor_input: Data = ...,
+    shape_input: Data = ...,
     /,
     *,
     start: int | Sequence[int] | PerSample = [],
@@ -11876,6 +11888,7 @@ def to_decibels(
 @overload
 def transform_boxes(
     boxes: Kind,
+    matrix_input: Data = ...,
     /,
     *,
     matrix: float | Sequence[float] | PerSample = [],
@@ -11957,6 +11970,7 @@ def transform_boxes(
 @overload
 def transform_boxes(
     boxes: Data,
+    matrix_input: Data = ...,
     /,
     *,
     matrix: float | Sequence[float] | PerSample = [],
@@ -11980,6 +11994,7 @@ def transform_boxes(
 @overload
 def transform_points(
     input: Kind,
+    matrix_input: Data = ...,
     /,
     *,
     matrix: float | Sequence[float] | PerSample = [],
@@ -12034,6 +12049,7 @@ def transform_points(
 @overload
 def transform_points(
     input: Data,
+    matrix_input: Data = ...,
     /,
     *,
     matrix: float | Sequence[float] | PerSample = [],
@@ -12192,6 +12208,7 @@ def unletterbox_boxes(
 @overload
 def warp_affine(
     input: Kind,
+    matrix_input: Data = ...,
     /,
     *,
     matrix: float | Sequence[float] | PerSample = [],
@@ -12271,6 +12288,7 @@ def warp_affine(
 @overload
 def warp_affine(
     input: Data,
+    matrix_input: Data = ...,
     /,
     *,
     matrix: float | Sequence[float] | PerSample = [],
@@ -12494,6 +12512,7 @@ def warp_by_points(
 @overload
 def warp_perspective(
     input: Kind,
+    matrix_input: Data = ...,
     /,
     *,
     matrix: float | Sequence[float] | PerSample = [],
@@ -12568,6 +12587,7 @@ def warp_perspective(
 @overload
 def warp_perspective(
     input: Data,
+    matrix_input: Data = ...,
     /,
     *,
     matrix: float | Sequence[float] | PerSample = [],

@@ -590,6 +590,8 @@ def image_random_crop(
 @overload
 def image_slice(
     encoded: Kind,
+    anchor_input: Data = ...,
+    shape_input: Data = ...,
     /,
     *,
     output_type: int | Color = 'rgb',
@@ -724,6 +726,8 @@ def image_slice(
 @overload
 def image_slice(
     encoded: Data,
+    anchor_input: Data = ...,
+    shape_input: Data = ...,
     /,
     *,
     output_type: int | Color = 'rgb',

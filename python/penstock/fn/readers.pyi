@@ -1472,7 +1472,7 @@ def video(
     sequence_length: int,
     step: int = -1,
     stride: int = 1,
-    enable_frame_num: str = 'none',
+    enable_frame_num: bool | Literal["none", "scalar", "sequence"] = 'none',
     enable_timestamps: bool = False,
     image_type: int | Color = 'rgb',
     allow_outside_root: bool = False,
