@@ -19,6 +19,7 @@ TYPES = {
 IN_PYTHON = {  # what a function in Python takes instead: a dict of features, functions, types
     ("readers.tfrecord", "features"): "Any",
     ("python_function", "function"): "Callable[..., Any]",
+    ("readers.video", "enable_frame_num"): 'bool | Literal["none", "scalar", "sequence"]',
     ("numba_function", "run_fn"): "Callable[..., None]",
     ("numba_function", "setup_fn"): "Callable[..., None] | None",
     ("numba_function", "out_types"): "DTypeLike | Sequence[DTypeLike]",
@@ -112,6 +113,8 @@ def inputs_of(operator, kind="Kind"):
             return [f"{parameter['name']}: {kind}"]
         result.append(f"{parameter['name']}: {kind}" + (" = ..." if parameter["optional"] and kind == "Data" else ""))
         kind = "Data"
+    if result:  # arguments that may also be given by position, under names of their own beside those by name
+        result += [f"{name}_input: Data = ..." for name in operator["argument_inputs"]]
     return [*result, "/", "*"] if result else ["*"]
 
 

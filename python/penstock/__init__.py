@@ -3,7 +3,8 @@
 
 import os as _os
 
-from . import _core, fn, former_names, types
+from . import _core, fn, types
+from . import former_names as _former_names  # noqa: F401
 from . import settings as _settings
 from .base import unseeded as _unseeded
 from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, set_device_allocator, tensor
@@ -12,9 +13,24 @@ from .native import cmake_prefix_path, get_include, load_library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
-    from . import albumentations, annotations, augment, control, loaders, math, plugin, storage, tfrecord, torch
+    from . import (
+        albumentations,
+        annotations,
+        augment,
+        control,
+        loaders,
+        math,
+        pictures,
+        plugin,
+        storage,
+        tfrecord,
+        torch,
+    )
     from .function import Function
-    from .loaders import detection, image_folder, segmentation, speech
+    from .loaders.detection import detection  # mypy takes penstock.loaders.detection for the module
+    from .loaders.images import image_folder
+    from .loaders.segmentation import segmentation
+    from .loaders.speech import speech
     from .pipeline import Pipeline, pipeline_def
     from .python_function import FunctionError
     from .sample import Sample
@@ -50,9 +66,29 @@ __all__ = [
     "tfrecord",
     "types",
 ]
+# Modules that are imported on first use: those that programs name, which dir() shows, and the others.
+_MODULES = (
+    "albumentations",
+    "annotations",
+    "augment",
+    "control",
+    "cvcuda",
+    "dali",
+    "loaders",
+    "math",
+    "pictures",
+    "plugin",
+    "progress",
+    "sample",
+    "service",
+    "storage",
+    "tfrecord",
+    "torch",
+)
+_OTHER_MODULES = ("function", "pipeline", "python_function", "sources", "tensors")
 
 
-def __getattr__(name):
+def _imported_late(name):
     if name in ("Pipeline", "pipeline_def"):  # imported on first use: immediate calls do not need them
         from . import pipeline
 
@@ -78,27 +114,7 @@ def __getattr__(name):
         from .workers.pool import WorkerError
 
         return WorkerError
-    if name in (
-        "albumentations",
-        "annotations",
-        "augment",
-        "control",
-        "function",
-        "loaders",
-        "math",
-        "pictures",
-        "pipeline",
-        "plugin",
-        "progress",
-        "python_function",
-        "sample",
-        "service",
-        "sources",
-        "storage",
-        "tensors",
-        "tfrecord",
-        "torch",
-    ):
+    if name in _MODULES or name in _OTHER_MODULES:
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
@@ -108,6 +124,10 @@ def __getattr__(name):
 
         near = answer_of_package(name, _core.operators())
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'{near}", name=name)
+
+
+if not TYPE_CHECKING:  # which would take every name for one of the package
+    __getattr__ = _imported_late
 
 
 def show(self, columns=None, size=160, path=None, **marks):
@@ -140,7 +160,7 @@ del show, _repr_html_
 
 
 def __dir__():
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *_MODULES, *(name for name in globals() if name.startswith("__"))})
 
 
 def _tell_nvidia_folders():

@@ -62,3 +62,10 @@ def Constant(
     if plain and device is None:
         return ScalarConstant(value, dtype)
     return ConstantNode(device, value, dtype, shape, layout, **arguments)
+
+
+def __dir__():
+    hidden = {"TYPE_CHECKING", "annotations", "check_policies"}
+    modules = {name for name, value in globals().items() if isinstance(value, type(_element_types))}
+    inside = {name for name in globals() if name.startswith("_") and not name.startswith("__")}
+    return sorted({*globals()} - hidden - modules - inside)

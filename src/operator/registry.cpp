@@ -121,12 +121,26 @@ std::vector<int> argument_inputs(const OpInfo& info, int n_inputs, std::span<con
   return places;
 }
 
+// What makes a part of an operator of a value; an error names the argument.
+template <class Make> static void naming(const ArgInfo& a, Make&& make) {
+  try {
+    make();
+  } catch (const Error& e) {
+    if (std::string_view(e.what()).starts_with(fmt::format("{} must ", a.name))) throw;
+    throw Error(e.kind(), fmt::format("{}: {}", a.name, e.what()));
+  }
+}
+
 int outputs_of(const OpInfo& info, std::span<const Argument> args) {
   if (info.count_outputs) return info.count_outputs(*bind_op(info, args));
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].value.index() == 0) continue;
-    if (info.args[i].name == info.size_output) return info.outputs + value_as<bool>(args[i].value);
-    if (info.args[i].name == "num_outputs") return value_as<int>(args[i].value);  // of an external source
+    std::optional<int> count;
+    naming(info.args[i], [&] {
+      if (info.args[i].name == info.size_output) count = info.outputs + value_as<bool>(args[i].value);
+      if (info.args[i].name == "num_outputs") count = value_as<int>(args[i].value);  // of an external source
+    });
+    if (count) return *count;
   }
   return info.outputs;
 }
@@ -136,7 +150,8 @@ std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> a
   op->info = &info;
   try {
     for (size_t i = 0; i < info.args.size(); ++i)
-      if (!std::holds_alternative<std::string>(args[i].value)) check_range(info.args[i], args[i]);
+      if (!std::holds_alternative<std::string>(args[i].value))
+        naming(info.args[i], [&] { check_range(info.args[i], args[i]); });
     for (size_t i = 0; i < info.args.size(); ++i) {
       const ArgInfo& a = info.args[i];
       if (!args[i].given()) {
@@ -146,16 +161,12 @@ std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> a
       Argument named;  // a number that was given by its name
       const Argument* given = &args[i];
       if (!given->batch && std::holds_alternative<std::string>(given->value))
-        named.value = without_name(a, given->value), given = &named, check_range(a, named);
+        naming(a, [&] { named.value = without_name(a, given->value), given = &named, check_range(a, named); });
       if (args[i].batch && !a.per_sample) bad_type("the argument '{}' must be the same for all samples", a.name);
       if (args[i].batch) op->sample_arguments.emplace_back(&a, args[i].batch);
       if (args[i].batch && a.per_frame && has_frames(*args[i].batch))
         op->frame_arguments.emplace_back(&a, args[i].batch);
-      try {
-        a.set(static_cast<char*>(op->members()) + a.offset, *given);
-      } catch (const Error& e) {
-        throw Error(e.kind(), fmt::format("{}: {}", a.name, e.what()));
-      }
+      naming(a, [&] { a.set(static_cast<char*>(op->members()) + a.offset, *given); });
     }
     op->ready();
   } catch (Error& e) {

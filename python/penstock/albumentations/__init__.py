@@ -5,10 +5,14 @@ from .compose import Compose, OneOf, ReplayCompose, Sequential, SomeOf
 from .targets import BboxParams, KeypointParams
 from .transforms import CLASSES, missing
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 globals().update(CLASSES)
 __all__ = ["BboxParams", "Compose", "KeypointParams", "OneOf", "ReplayCompose", "Sequential", "SomeOf"]
 __all__ += sorted(CLASSES)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> "Any":
     raise AttributeError(missing(name), name=name)

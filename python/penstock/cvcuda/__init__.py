@@ -36,6 +36,10 @@ from .streams import Stream, as_stream
 from .tensor_batches import TensorBatch, as_tensors
 from .tensors import Container, Resource, Tensor, as_tensor, reshape
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 __version__ = "0.19.0"  # the version of CV-CUDA that has these names
 
 _TABLE = (
@@ -88,7 +92,7 @@ __all__ += [
 __all__ += ["get_cache_limit_inbytes", "set_cache_limit_inbytes", *ROWS, *(f"{name}_into" for name in ROWS)]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> "Any":
     if name in ("tv", "cuda", "internal"):
         import importlib
 

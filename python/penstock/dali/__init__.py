@@ -14,6 +14,10 @@ from .meanings import MeaningWarning
 from .modules import install, uninstall
 from .pipeline import DataNode, Pipeline, pipeline_def
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 __version__ = "2.4.0"  # the version of DALI that has these names
 __all__ = [
     "DataNode",
@@ -36,7 +40,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> "Any":
     from .modules import member
 
     found = member(name)

@@ -120,7 +120,7 @@ class DataNode(_core.NodeRef):
             return f"DataNode({self.name!r}, {self.device}, {self.get()!r})"
         return f"DataNode({self.name!r}, output {self.output})"
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         frame, why = sys._getframe(1), ""
         while frame is not None and not why:  # what a lambda calls is not converted either
             why, frame = why_not(frame.f_code), frame.f_back

@@ -237,7 +237,7 @@ class BaseIterator:
 
     # --- iterating ----------------------------------------------------------------------------------------------------
 
-    def __next__(self):
+    def __next__(self) -> Any:
         if self._ended or self._epoch_over():
             self._end()
         while True:
@@ -302,7 +302,7 @@ class BaseIterator:
             self.reset()
         raise StopIteration
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         if self._batches and (self._ended or self._epoch_over()):
             self.reset()
         return self

@@ -11,6 +11,7 @@ from .iterator_of_function import decorated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 __all__ = ["DALIGenericPeekableIterator", "LastBatchPolicy", "peekable_data_iterator"]
@@ -77,18 +78,18 @@ class DALIGenericPeekableIterator(DALIGenericIterator):
 
 
 def peekable_data_iterator(
-    pipeline_fn=None,
-    output_map=(),
-    size=-1,
-    reader_name=None,
-    auto_reset=False,
-    last_batch_padded=False,
-    last_batch_policy=LastBatchPolicy.FILL,
-    prepare_first_batch=False,
-    sharding=None,
-    devices=None,
-    pmap_compatible=None,
-):
+    pipeline_fn: Callable[..., Any] | None = None,
+    output_map: Sequence[str] = (),
+    size: int = -1,
+    reader_name: str | None = None,
+    auto_reset: Any = False,
+    last_batch_padded: bool = False,
+    last_batch_policy: Any = LastBatchPolicy.FILL,
+    prepare_first_batch: bool = False,
+    sharding: Any = None,
+    devices: Sequence[Any] | None = None,
+    pmap_compatible: bool | None = None,
+) -> Any:
     """Makes of a pipeline's function one that returns iterators with peek(): as data_iterator does.
 
     Args:

@@ -5,7 +5,7 @@ from enum import Enum
 
 from ...torch.forms import dense, put_ragged, ragged_wishes
 from ..base_iterator import BaseIterator, LastBatchPolicy
-from ..torch_function import fn  # noqa: F401
+from ..torch_function import fn as fn
 
 __all__ = ["DALIClassificationIterator", "DALIGenericIterator", "DALIRaggedIterator", "LastBatchPolicy", "feed_ndarray"]
 

@@ -17,6 +17,8 @@ trainer works on the batches before. Batches reach the pipeline in the loader's 
 each other, so that an epoch draws the same random numbers each time.
 """
 
+from __future__ import annotations
+
 import atexit
 import collections
 import concurrent.futures
@@ -34,6 +36,11 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ...pipeline import Pipeline
 from ..interface import alike, batch as batch_of, put_together
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 __all__ = ["DataLoader", "Proxy", "Server"]
 
@@ -242,7 +249,7 @@ class Server:
         ValueError: The pipeline has no inputs, or debug=True.
     """
 
-    def __init__(self, pipeline):
+    def __init__(self, pipeline: Pipeline[Any]) -> None:
         if not isinstance(pipeline, Pipeline):
             raise TypeError(f"a pipeline was expected, got {type(pipeline).__name__}")
         if pipeline.debug:
@@ -255,13 +262,13 @@ class Server:
         self._thread, self._last = None, None
         self.proxy = Proxy(self._key, self._driver.inputs, self._driver.output_form)
 
-    def __enter__(self):
+    def __enter__(self) -> Server:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         """Waits for what the pipeline has begun and ends the thread of the server.
 
         The next batch starts another one.
@@ -272,7 +279,7 @@ class Server:
                 self._end()
                 thread.join()
 
-    def produce_data(self, batch):
+    def produce_data(self, batch: Any) -> Any:
         """Puts tensors wherever a batch has a BatchOutput of this server.
 
         The pipeline runs now: `DataLoader` of this module does it ahead of the trainer.
@@ -524,7 +531,7 @@ class DataLoader(torch_data.DataLoader):
         *args, **kwargs: Those of torch.utils.data.DataLoader.
     """
 
-    def __init__(self, servers, *args, **kwargs):
+    def __init__(self, servers: Server | Sequence[Server], *args: Any, **kwargs: Any) -> None:
         given = list(servers) if isinstance(servers, (list, tuple)) else [servers]
         for server in given:
             if not isinstance(server, Server):
@@ -536,7 +543,7 @@ class DataLoader(torch_data.DataLoader):
     def _index_sampler(self):
         return _Noted(super()._index_sampler, self._notes)
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         if (
             self._last is not None
         ):  # torch's iterator may be used again, and must not be there when processes are forked

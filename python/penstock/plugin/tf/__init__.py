@@ -6,6 +6,14 @@ TensorFlow is imported when a name is used first.
 
 import importlib
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import experimental as experimental
+    from .dataset import DALIDataset, PenstockDataset
+    from .graph_outputs import DALIIterator, DALIIteratorWrapper, DALIRawIterator
+    from .inputs import Input
+    from .library import load
+
 _PLACES = {  # name: the module that has it
     "PenstockDataset": "dataset",
     "DALIDataset": "dataset",
@@ -19,12 +27,16 @@ _PLACES = {  # name: the module that has it
 __all__ = ["DALIDataset", "DALIIterator", "DALIIteratorWrapper", "DALIRawIterator", "Input", "PenstockDataset", "load"]
 
 
-def __getattr__(name):
+def _imported_late(name):
     if name == "experimental":
         return importlib.import_module(f"{__name__}.experimental")
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = _imported_late
 
 
 def __dir__():
