@@ -127,7 +127,7 @@ Wake Scheduler::advance(Job& job) {
   return w;
 }
 
-void Scheduler::sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock) {
+void Scheduler::sleep(int number, int lane, bool& watches, std::unique_lock<std::mutex>& lock) {
   if (lane != kAnyStep) return threads_.sleep(lane, lock);
   if (!threads_.reserve.lets_work()) return threads_.sleep_in_reserve(lock);
   const bool blocked = queue_.any_blocked();
@@ -136,7 +136,7 @@ void Scheduler::sleep(int lane, bool& watches, std::unique_lock<std::mutex>& loc
   if (blocked) watches = threads_.watch(lock);
   else threads_.sleep(lane, lock);
   crew.wakes();
-  work_.slept(clock_ns() - begin, blocked);
+  work_.slept(clock_ns() - begin, blocked, number);
 }
 
 void Scheduler::serve(int number, int lane) {
@@ -171,7 +171,7 @@ void Scheduler::serve(int number, int lane) {
       crew.help();
       lock.lock();
     } else {
-      sleep(lane, watches, lock);
+      sleep(number, lane, watches, lock);
     }
   }
 }

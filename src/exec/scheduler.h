@@ -53,7 +53,7 @@ class Scheduler {
   friend class JobConsumer;
   friend class Stepping;
   void serve(int number, int lane);
-  void sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock);
+  void sleep(int number, int lane, bool& watches, std::unique_lock<std::mutex>& lock);
   void perform(const Task& task, int number, std::unique_lock<std::mutex>& lock);  // locks it
   Wake advance(Job& job);                                                          // under mutex_
 
