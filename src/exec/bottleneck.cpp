@@ -82,7 +82,7 @@ FewSamples slow_of(const StepStatistics& t, bool cores_are_free) {
   return f;
 }
 
-// Of the time that threads wanted a core, how long others had it: the threads that take any step, or those of a lane.
+// The share of the time that threads wanted a core while others had it: those that take any step, or those of a lane.
 double queued_share(const PipelineStatistics& s, const std::string& lane = "") {
   ThreadTimes all;
   for (const ThreadStatistics& t : s.by_thread)
@@ -106,14 +106,16 @@ Bottleneck of_reads(const ReadTally& r) {
   return r.reads > 0 && r.bytes / r.reads < kSmallRead ? Bottleneck::small_reads : Bottleneck::reads;
 }
 
-// Of a thread, while it has a core.
+// The rate of a thread while it has a core.
 double moved_rate(const PipelineStatistics& s, const StepStatistics& t) {
   return 1e9 * ratio(t.moved_bytes, t.busy_ns) / std::max(0.01, 1 - queued_share(s));
 }
 
 bool moves_memory(const PipelineStatistics& s, const StepStatistics& t) {
-  const double rate = moved_rate(s, t);
-  return rate > 6e8 && t.moved_bytes > int64_t{32} << 20 && rate > 0.12 * copy_rate();
+  constexpr int64_t kBeyondCaches = int64_t{32} << 20;
+  if (t.samples == 0 || t.moved_bytes < kBeyondCaches) return false;
+  const bool large = t.moved_bytes / t.samples >= kBeyondCaches;
+  return moved_rate(s, t) > (large ? 0.04 : 0.3) * copy_rate();
 }
 
 bool has_spare_cores(const PipelineStatistics& s) { return s.threads < s.cores && busy_share(s) > 0.8; }
@@ -172,8 +174,10 @@ std::string text_of(const PipelineStatistics& s, const Finding& f) {
                          s.threads == 1 ? "the only thread is" : fmt::format("all {} threads are", s.threads), s.cores,
                          t.name, percent(f.share));
     case Bottleneck::memory:
-      return fmt::format("the threads spend most on bytes that {} moves{}: {:.3g} GB/s a thread, and a copy has {:.3g}",
-                         t.name, work, moved_rate(s, t) / 1e9, copy_rate() / 1e9);
+      return fmt::format(
+          "the threads spend most on the {:.1f} MB that {} reads and writes for a sample{}: {:.2g} GB/s a "
+          "thread, and a copy has {:.2g}",
+          ratio(t.moved_bytes, t.samples) / 1e6, t.name, work, moved_rate(s, t) / 1e9, copy_rate() / 1e9);
     case Bottleneck::decoding: return fmt::format("the threads spend most on decoding in {}{}", t.name, work);
     case Bottleneck::pixels:
       return fmt::format("the threads spend most on resizing and pixel operators in {}{}", t.name, work);

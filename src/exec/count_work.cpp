@@ -7,7 +7,7 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t kSeen = 50'000;  // a shorter wait is no box in a picture
+constexpr int64_t kSeen = 50'000;  // a shorter wait gets no box
 
 // Whether the items of the step are its samples: a decoder for a GPU numbers those that it does again.
 bool names_samples(const StepContext& c, const Iteration& it, int first, int count) {
@@ -36,7 +36,8 @@ void trace_work(const StepContext& c, const Iteration& it, int first, const Step
                    .decode_ns = work.decode_ns,
                    .pixels_ns = work.pixels_ns,
                    .first = first,
-                   .count = static_cast<int>(work.samples)};
+                   .count = static_cast<int>(work.samples),
+                   .files = {}};
   for (int i = 0; first >= 0 && i < work.samples; ++i)
     if (const std::string& file = source_of(c, it, first + i); !file.empty())
       event.files += (event.files.empty() ? "" : ", ") + file;
@@ -45,7 +46,8 @@ void trace_work(const StepContext& c, const Iteration& it, int first, const Step
     c.statistics.add_event(work.thread, {.kind = TraceKind::waits_for_lock,
                                          .iteration = work.iteration,
                                          .begin_ns = work.begin_ns,
-                                         .end_ns = work.begin_ns + work.lock_ns});
+                                         .end_ns = work.begin_ns + work.lock_ns,
+                                         .files = {}});
 }
 
 }  // namespace

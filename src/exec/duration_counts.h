@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace penstock {

@@ -60,7 +60,7 @@ TEST(SlowSamples, KeepsTheSlowestAndEachSourceOnce) {
 
 TEST(SlowSamples, SourcesThatAreNotKnownAreSamplesOfTheirOwn) {
   SlowSamples slow;
-  for (int64_t i = 1; i <= 3; ++i) slow.add({.ns = i});
+  for (int64_t i = 1; i <= 3; ++i) slow.add({.ns = i, .source = ""});
   EXPECT_EQ(slow.sorted().size(), 3U);
   EXPECT_EQ(slow.least(), 0);
 }

@@ -52,7 +52,10 @@ def _more_threads(numbers, script, most):
 
 def _source(numbers, stage, script):
     if stage.get("fed"):
-        return "The program feeds this source: feed batches before the loop needs them, or give the source a callable", []
+        return (
+            "The program feeds this source: feed batches before the loop needs them, or give the source a callable",
+            [],
+        )
     changes = [script.of_stage(stage, "parallel", "True", "external_source")]
     cores = max(2, numbers["cores"])
     if (script.options.get("py_num_workers") or 1) < cores:
@@ -134,7 +137,7 @@ def _memory(numbers, stage, script):
 
 def _decoding(numbers, stage, script):
     changes = []
-    if _first_name(stage) == "decoders.image" and "resize" in stage["name"]:
+    if _first_name(stage).rpartition(".")[2] == "image" and "resize" in stage["name"]:
         at = dict(stage, line=stage["first_line"])
         changes.append(script.of_stage(at, "decode", '"fast"', "image"))
     index = numbers["entropy_index"]
