@@ -10,12 +10,14 @@
 #include <thread>
 
 #include "base/begin_thread.h"
+#include "base/clock.h"
 #include "base/error_of.h"
 #include "base/notice.h"
 #include "bindings.h"
 #include "graph/passes.h"
 #include "interop.h"
 #include "node_ref.h"
+#include "pipeline_statistics.h"
 #include "plan_steps.h"
 #include "user_code.h"
 
@@ -125,7 +127,13 @@ struct PythonPipeline {
   int inside = 0;                                     // calls that are using it; guarded by the GIL
   std::thread::id user;                               // the thread of the first of them
   std::atomic<bool> closing{false};
+  int64_t lock_ns = 0;  // calls waited for Python's lock when they had what they wanted; guarded by it
 
+  PipelineStatistics statistics() {
+    PipelineStatistics s = get().statistics();
+    s.loop_lock_ns = lock_ns;
+    return s;
+  }
   ~PythonPipeline() { close(); }
   // If another thread is in run(), that call ends with an error; if it does not return in time, it closes the pipeline
   // itself.
@@ -162,8 +170,18 @@ struct PythonPipeline {
       }
       PythonPipeline& p;
     } const use(*this);
+    struct Restored {
+      ~Restored() { of.lock_ns += clock_ns() - begin; }
+      PythonPipeline& of;
+      int64_t begin = 0;
+    };
     try {
+      Restored restored{*this};
       ReleaseGil release;
+      struct Done {
+        ~Done() { of.begin = clock_ns(); }
+        Restored& of;
+      } const done{restored};
       return f();
     } catch (const Error& e) {
       for (auto& errors : raised)
@@ -219,32 +237,6 @@ nb::tuple handed_out(PythonPipeline& p, auto&& make) {
   for (auto& b : out.batches) batches.append(nb::cast(std::move(b)));
   return nb::make_tuple(nb::tuple(batches), Origins{std::move(out.origin), std::move(out.logs)},
                         nb::make_tuple(out.taken, out.source_batches, out.end_of_epoch));
-}
-
-nb::dict dict_of(const PipelineStatistics& s) {
-  nb::dict d;
-  d["iterations"] = s.iterations, d["samples"] = s.samples, d["threads"] = s.threads;
-  d["seconds"] = s.wall_ns * 1e-9, d["loop_waits"] = s.consumer_wait_ns * 1e-9;
-  d["threads_idle"] = s.worker_idle_ns * 1e-9, d["threads_blocked"] = s.blocked_ns * 1e-9;
-  d["bytes_held"] = s.bytes_held, d["bytes_in_use"] = s.bytes_in_use;
-  d["device_bytes_in_use"] = s.device_bytes_in_use, d["verdict"] = s.verdict();
-  nb::list stages;
-  for (const auto& step : s.steps) {
-    nb::dict x;
-    x["name"] = step.name, x["seconds"] = step.busy_ns * 1e-9, x["samples"] = step.samples;
-    x["read"] = step.read_ns * 1e-9, x["decode"] = step.decode_ns * 1e-9, x["pixels"] = step.pixels_ns * 1e-9;
-    x["copied_bytes"] = step.copied_bytes;
-    x["cache"] = nb::dict();
-    x["cache"]["hits"] = step.cached.hits, x["cache"]["misses"] = step.cached.misses;
-    x["cache"]["pictures"] = step.cached.pictures, x["cache"]["bytes"] = step.cached.bytes;
-    stages.append(x);
-  }
-  d["stages"] = stages;
-  nb::dict index;
-  index["made"] = s.index.made, index["used"] = s.index.used, index["stale"] = s.index.stale;
-  index["path"] = nb::steal(PyUnicode_DecodeFSDefault(s.index_path.c_str())), index["note"] = s.index_note;
-  d["entropy_index"] = index;
-  return d;
 }
 
 nb::dict dict_of(const PipelineOptions& o) {
@@ -448,7 +440,7 @@ void bind_facts(nb::class_<P>& c) {
              return first ? nb::object(nb::make_tuple(first->own, first->largest)) : nb::object(nb::none());
            })
       .def("at_end_of_epoch", [](P& p) { return p.get().at_end_of_epoch(); })
-      .def("statistics", [](P& p) { return dict_of(p.get().statistics()); })
+      .def("statistics", [](P& p) { return numbers_of(p.statistics()); })
       .def(
           "left_out",
           [](P& p, bool last_batch) {

@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/clock.h"
+#include "base/thread_times.h"
 #include "exec/compiled_function.h"
 #include "interop.h"
 
@@ -57,7 +59,9 @@ class UserCode {
     }
   }
   template <class F> auto run(F&& f) -> decltype(f(std::declval<nb::object&>())) {
+    const int64_t begin = clock_ns();
     HoldGil gil;
+    add_lock_wait(clock_ns() - begin);
     InsideUserCode inside;
     try {
       return f(object_);

@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "data/read_tally.h"
 #include "data/remote_file.h"
 
 namespace penstock {
@@ -67,10 +68,13 @@ static ssize_t system_read(int descriptor, void* out, size_t length, off_t offse
   const ssize_t got = ::preadv2(descriptor, &all, 1, offset, RWF_NOWAIT);  // bytes that are in memory
   if (got > 0) return got;
   waited.fetch_add(1, std::memory_order_relaxed);
+  CountedRead::waits();
   return ::pread(descriptor, out, length, offset);
 }
 
 void OpenFile::read(int64_t offset, int64_t length, uint8_t* out) const {
+  CountedRead counted(remote());
+  counted.of(length);
   if (remote_) return remote_->read(offset, length, out);
   read_exactly(descriptor_, path_, offset, length, out, system_read);
 }
@@ -103,6 +107,7 @@ void read_exactly(int descriptor, const std::string& path, int64_t offset, int64
 
 int64_t read_file_to(const std::string& path, const std::function<uint8_t*(int64_t)>& room, int64_t limit,
                      FileStamp* stamp) {
+  CountedRead counted(is_url(path));
   std::optional<OpenFile> file;
   std::shared_ptr<const RemoteObject> object;  // one request, not two
   if (is_url(path)) object = RemoteStorage::instance().whole(path, limit);
@@ -113,6 +118,7 @@ int64_t read_file_to(const std::string& path, const std::function<uint8_t*(int64
   if (size == 0) fail_on(path, ErrorKind::data, "the file is empty");
   if (size > limit) fail_on(path, ErrorKind::data, "the file has {} bytes, more than the limit of {}", size, limit);
   uint8_t* out = room(size);
+  counted.of(size);
   if (object) std::memcpy(out, object->body.data(), static_cast<size_t>(size));
   else file->read(0, size, out);
   return size;
@@ -127,6 +133,8 @@ void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t li
 }
 
 void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t limit, FileStamp* stamp) {
+  CountedRead counted(is_url(range.path));
+  counted.of(range.length);
   const OpenFile file(range.path);
   const FileStamp found = file.stamp();
   const int64_t size = found.bytes;

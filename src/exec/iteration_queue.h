@@ -27,7 +27,8 @@ class IterationQueue {
   // The oldest one, when it has ended. Where that is by the end of the data, all others have ended too and are gone.
   // Null, where samples may come late: all that is in flight is too little for a batch.
   std::shared_ptr<Iteration> take(const JobConsumer::Poll& poll);
-  void drop_all(const JobConsumer::Poll& poll);  // waits for them
+  size_t found_ready() const { return consumer_.found_ready(); }  // when take() began last
+  void drop_all(const JobConsumer::Poll& poll);                   // waits for them
   void check_caller() const { consumer_.check_caller(); }
   bool forked() const;         // this is a child of the process that made the queue
   void check_process() const;  // error (argument) if it is

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error_of.h"
+#include "exec/count_work.h"
 #include "exec/log_steps.h"
 #include "exec/steps/frames.h"
 
@@ -59,7 +60,10 @@ void IterationRunner::begin(Scheduler& scheduler) {
   if (scheduler.steps()) return;
   const int threads = context_.options.threads_made();
   for (auto& step : steps_)  // those that wait for the program have threads of their own
-    if (step->rules.own_threads > 0) step->lane = scheduler.add_lane();
+    if (step->rules.own_threads > 0) {
+      step->lane = scheduler.add_lane();
+      context_.statistics.add_lane(step->lane, static_cast<size_t>(&step - steps_.data()));
+    }
   for (int i = 0; i < threads; ++i) scheduler.begin_thread(i, kAnyStep);
   for (auto& step : steps_)
     for (int k = 0; k < step->rules.own_threads; ++k) scheduler.begin_thread(threads, step->lane);
@@ -80,6 +84,7 @@ void IterationRunner::begins(Job& job) {
   Iteration& it = of(job);
   const auto first = it.late ? context_.late->begin(it) : static_cast<size_t>(std::max(0, std::exchange(it.jump, -1)));
   set_step(job, first, *steps_[first]);
+  it.first_ns = clock_ns();
   if (gathers(it)) job.lane = kAnyStep, job.in_order = false;
   if (context_.gpu) of(job).stream = context_.gpu->stream(job.number);
 }
@@ -112,14 +117,13 @@ bool IterationRunner::runs_here(const Job& job) const {
   return step.ready() && (step.rules.brings_samples || job.lane == kAnyStep);
 }
 
-void IterationRunner::slept(int64_t ns, bool blocked) {
-  blocked ? context_.statistics.blocked(ns) : context_.statistics.idle(ns);
-}
-
 void IterationRunner::prepare_or_fail(Iteration& it, int thread) {
   StepRunner& step = current(it);
   const int64_t begin = clock_ns();
+  const ReadTally reads = reads_of_thread();
+  const int64_t lock_ns = lock_wait_ns();
   it.step_state = nullptr;
+  it.began_ns = begin;
   it.items = 0;
   it.together = 1;
   try {
@@ -140,8 +144,16 @@ void IterationRunner::prepare_or_fail(Iteration& it, int thread) {
   } catch (const std::exception& e) {
     fail_iteration(it, Error(ErrorKind::internal, e.what()), nullptr);
   }
-  const int enqueued = step.step.gpu && it.items == 0 ? it.size : 0;
-  context_.statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), enqueued, 0, 0, 0);
+  // Samples of a step that threads share are counted where they run, but not those of a function of the program.
+  const bool counts = it.items == 0 || step.rules.own_threads > 0;
+  count_work(context_, it, -1,
+             {.thread = thread,
+              .begin_ns = begin,
+              .end_ns = clock_ns(),
+              .samples = counts ? it.size : 0,
+              .reads = reads_of_thread() - reads,
+              .lock_ns = lock_wait_ns() - lock_ns,
+              .whole_batch = it.items == 0});
 }
 
 void IterationRunner::prepare(Job& job, int thread) {
@@ -159,14 +171,23 @@ void IterationRunner::run_samples(Iteration& it, int first, int count, int threa
   Worker& w = workers[static_cast<size_t>(thread)];
   const CrewMember member(&scheduler_->crew);
   const int64_t begin = clock_ns();
-  w.read_ns = 0;
+  const ReadTally reads = reads_of_thread();
+  w.weights = {};
   w.scratch->times = {};
   const auto run = [&] {
     gathers(it) ? context_.late->gathered().run(it, first, count) : step.run(it, first, count, w);
   };
   if (auto error = error_of(run)) step.add_error(it, first, std::move(*error));
-  context_.statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), gathers(it) ? 0 : count,
-                          w.read_ns, w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
+  const auto shares = w.shares(count);
+  count_work(context_, it, first,
+             {.thread = thread,
+              .begin_ns = begin,
+              .end_ns = clock_ns(),
+              .samples = gathers(it) || step.rules.own_threads > 0 ? 0 : count,
+              .shares = std::span(shares.data(), count == 2 ? 2 : 0),
+              .reads = reads_of_thread() - reads,
+              .decode_ns = w.scratch->times.decode_ns,
+              .pixels_ns = w.scratch->times.pixels_ns});
 }
 
 void IterationRunner::run(Job& job, int64_t first, int count, int thread) {
@@ -192,6 +213,7 @@ void IterationRunner::finish_step(Iteration& it, int thread) {
   if (gathers(it)) return GatheredSamples::finish(it);
   if (brings(it) && !step.rules.brings_samples) return;
   if (auto error = error_of([&] { step.finish(it); })) fail_iteration(it, std::move(*error), &step.node);
+  if (!brings(it)) count_batch(context_, it, step, thread);
   if (!it.errors.empty() && !it.failure) {
     errors_->settle(it, step, [&](int sample) { run_samples(it, sample, 1, thread); });
     if (it.jump == 0) return;  // begins again
@@ -223,6 +245,7 @@ void IterationRunner::complete(const std::shared_ptr<Iteration>& iteration) {
   if (!gathers(it) && current(it).hand_over(iteration)) return;
   const bool land = std::exchange(it.must_land, false) && !it.failure && !it.no_memory;
   const bool left = ends(context_, it) && it.on_gpu;
+  if (!it.late && ends(context_, it) && !has_failed(it)) context_.statistics.batch_done(clock_ns() - it.first_ns);
   if (left) admission.leave(it);
   if (it.late && it.late->kind != LatePart::Kind::batch && ends(context_, it))
     context_.late->ended(iteration, *scheduler_);

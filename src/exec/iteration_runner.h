@@ -32,7 +32,7 @@ class IterationRunner final : public JobWork, HandOver {
   void run(Job& job, int64_t first, int count, int thread) override;
   void finish(const std::shared_ptr<Job>& job, int thread) override;
   bool ask_for_room() override { return context_.outputs.ask(); }
-  void slept(int64_t ns, bool blocked) override;
+  void slept(int64_t ns, bool blocked, int thread) override { context_.statistics.slept(thread, ns, blocked); }
   void stepped(Job& job) override;
   void hold(Iteration& it) override { scheduler_->hold(it); }
   void run_items(Iteration& it, int64_t items) override { scheduler_->run_items(it, items); }

@@ -61,7 +61,7 @@ class JobWork {
   virtual void finish(const std::shared_ptr<Job>& job, int thread) = 0;
   // A thread without a task, for want of room: true if it has to look again before it sleeps.
   virtual bool ask_for_room() = 0;
-  virtual void slept(int64_t ns, bool blocked) = 0;  // a thread of kAnyStep; blocked: a job had no room
+  virtual void slept(int64_t ns, bool blocked, int thread) = 0;  // one of kAnyStep; blocked: a job had no room
   // Without threads: the job has ended a step, and nobody has begun the next one. May throw.
   virtual void stepped(Job& /*job*/) {}
 };

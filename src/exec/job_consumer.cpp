@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/job_consumer.h"
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -82,6 +83,7 @@ std::shared_ptr<Job> JobConsumer::take(const Poll& poll, const Check& check) {
   auto& jobs = scheduler_.queue_.jobs;
   std::unique_lock lock(scheduler_.mutex_);
   const Consuming consuming(scheduler_.queue_.consumed, lock);
+  found_ready_ = static_cast<size_t>(std::count_if(jobs.begin(), jobs.end(), [](auto& job) { return job->finished; }));
   scheduler_.threads_.wake({.all = scheduler_.queue_.was_starved()});
   if (std::exchange(scheduler_.queue_.held, kNobody) != kNobody) {
     const auto front = jobs.front();

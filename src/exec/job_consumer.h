@@ -30,6 +30,7 @@ class JobConsumer {
   // Throws where the calling thread is in a function of the program that a job here, or of one that waits for it,
   // calls: it would wait for itself.
   void check_caller() const;
+  size_t found_ready() const { return found_ready_; }  // jobs that were done when take() began last
 
  private:
   void wait(std::unique_lock<std::mutex>& lock, const Poll& poll, const std::function<bool()>& done);
@@ -37,6 +38,7 @@ class JobConsumer {
 
   Scheduler& scheduler_;
   const int thread_;
+  size_t found_ready_ = 0;
   std::optional<Stepping> stepping_;  // where the scheduler has no threads
   std::mutex alone_;                  // held by the thread that does the consumer's share
 };

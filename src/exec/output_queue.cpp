@@ -69,7 +69,7 @@ std::shared_ptr<Iteration> OutputQueue::next_finished(const Poll& poll, std::vec
     iterations_.schedule(false, SIZE_MAX, true);
     it = iterations_.take(poll);
   }
-  statistics_.waited(begin, clock_ns());
+  statistics_.waited(begin, clock_ns(), iterations_.found_ready());
   at_end_of_epoch_ = ends_epoch(*it, options_);
   if (it->late) deliveries.deliver(*it);
   if (it->no_memory) throw std::bad_alloc();

@@ -154,7 +154,7 @@ void Scheduler::sleep(int number, int lane, bool& watches, std::unique_lock<std:
   if (blocked) watches = threads_.watch(lock);
   else threads_.sleep(lane, lock);
   crew.wakes();
-  work_.slept(clock_ns() - begin, blocked);
+  work_.slept(clock_ns() - begin, blocked, number);
 }
 
 void Scheduler::serve(int number, int lane) {

@@ -100,7 +100,7 @@ class NotedWork final : public JobWork {
     scheduler->go_on(*job);
   }
   bool ask_for_room() override { return !asked_.exchange(true); }
-  void slept(int64_t, bool) override {}
+  void slept(int64_t, bool, int) override {}
 
   // Some time after the job was taken, its memory and its place on the device are free.
   void release(const std::shared_ptr<NotedJob>& job) {
@@ -283,7 +283,7 @@ class BringingWork final : public JobWork {
     scheduler->go_on(*job);
   }
   bool ask_for_room() override { return false; }
-  void slept(int64_t, bool) override {}
+  void slept(int64_t, bool, int) override {}
 
   Scheduler* scheduler = nullptr;
   std::atomic<int> ended{0}, samples{0};

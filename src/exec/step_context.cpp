@@ -41,9 +41,13 @@ std::shared_ptr<MemoryResource> StepContext::pinned_memory(Iteration& it, bool o
   return output ? with_token(gpu->pinned(), outputs.token(it)) : gpu->pinned();
 }
 
-void name_sample(const StepContext& c, const Iteration& it, int i, Error& e) {
+const std::string& source_of(const StepContext& c, const Iteration& it, int i) {
   const Step& s = c.plan.steps[it.step];
-  if (e.source.empty()) e.source = s.inputs.empty() ? it.origin[i].path : c.path_of(it, s.inputs[0], i);
+  return s.inputs.empty() ? it.origin[i].path : c.path_of(it, s.inputs[0], i);
+}
+
+void name_sample(const StepContext& c, const Iteration& it, int i, Error& e) {
+  if (e.source.empty()) e.source = source_of(c, it, i);
   if (e.source.empty()) e.source = fmt::format("sample {} of epoch {}", it.origin[i].position, it.origin[i].epoch);
 }
 

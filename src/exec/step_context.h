@@ -72,6 +72,8 @@ struct StepContext {
 
 // The data's fault, which the error policy may settle; the caller's and ours are always raised.
 bool is_of_data(const Error& e);
+// The file or record of a sample in the current step; "": not known.
+const std::string& source_of(const StepContext& c, const Iteration& it, int i);
 // Names the sample in an error of it.
 void name_sample(const StepContext& c, const Iteration& it, int i, Error& e);
 // The iteration ends with it; n: whose fault it is, or null.

@@ -104,6 +104,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
     """
 
     _also_runtime_error = False  # of errors while nodes are added
+    _made_at = ""  # the line of the program; pipelines that another process made have none
 
     if TYPE_CHECKING:  # options.py makes them, each from the argument
         batch_size: int | None
@@ -189,6 +190,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         # samples and batches of the source in the last output, and whether its epoch has ended
         self._consumed = (0, 0, False)
         self._tracing = False
+        self._made_at = user_line()
 
     # --- definition ---------------------------------------------------------------------------------------------------
 

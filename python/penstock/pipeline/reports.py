@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import json
+import os
 
+from .advice import Script
 from .driver import infos_of
+from .script_lines import short
 from .statistics import LeftOut, Statistics
 
 TYPE_CHECKING = False
@@ -148,10 +151,76 @@ class PipelineReports:
         """Returns where the time went.
 
         Returns:
-            Stages, waits and memory; printed, a table and one line that names what the loop waits for.
+            Stages, waits and memory; printed, a table, one line that names what the loop waits for, and one that says
+            what to change and in which line of the program.
+
+        Example:
+            >>> @pipeline_def(batch_size=2, num_threads=1)
+            ... def numbers():
+            ...     return fn.random.uniform(range=[0.0, 1.0], shape=[3])
+            >>> pipe = numbers()
+            >>> _ = [pipe.run() for _ in range(3)]
+            >>> pipe.stats().samples
+            6
         """
         self.build()
-        return Statistics(self._pipeline.statistics(), self.left_out())
+        numbers = self._pipeline.statistics()
+        return Statistics(numbers, self.left_out(), self._script(numbers))
+
+    def _script(self, numbers):
+        """Where the lines of the program are; None where there is no advice."""
+        if self.definition.options["debug"]:
+            return None
+        place = numbers["bottleneck_stage"]
+        if place >= 0:
+            stage = numbers["stages"][place]
+            nodes = json.loads(self.definition.graph.to_json())["nodes"]
+            number = stage["nodes"][0]
+            first = nodes[number] if number < len(nodes) else {}  # the planner adds nodes of its own
+            stage["first_line"] = first.get("line", stage["line"])
+            stage["fed"] = first.get("name") in self.definition.fed
+        code = getattr(getattr(self._made_by[0], "__wrapped__", None), "__code__", None) if self._made_by else None
+        decorated = f"{code.co_filename}:{code.co_firstlineno}" if code is not None else ""
+        return Script(self._made_at, decorated, self.definition.options)
+
+    def report(self, path: Path, title: str | None = None) -> Statistics:
+        """Writes a page that shows where the time went: one file of HTML, which needs no network.
+
+        It has what stats() has: the verdict with the line to change, time by stage and thread, how many batches were
+        ready, how long samples and batches take, the slowest samples with their files, and what the rate could be.
+
+        Args:
+            path: The file to write, such as "report.html".
+            title: The head of the page; None: the name of the script.
+
+        Returns:
+            The Statistics of the page.
+
+        Raises:
+            OSError: The file cannot be written.
+            TypeError: The pipeline has debug=True, or `path` is not a path.
+
+        Example:
+            >>> import os, tempfile
+            >>> @pipeline_def(batch_size=2, num_threads=1)
+            ... def numbers():
+            ...     return fn.random.uniform(range=[0.0, 1.0], shape=[3])
+            >>> pipe = numbers()
+            >>> _ = [pipe.run() for _ in range(3)]
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     pipe.report(os.path.join(folder, "report.html")).samples
+            6
+        """
+        self._refuse_debug("report()")
+        return self._report(self.stats(), path, title)
+
+    def _report(self, stats, path, title):
+        from .report_page import page  # late: few programs need it
+
+        text = page(stats, title or f"Pipeline of {short(self._made_at) or 'another program'}")
+        with open(os.fspath(path), "w", encoding="utf-8") as file:
+            file.write(text)
+        return stats
 
     def executor_statistics(self) -> dict[str, Any]:
         """Returns the numbers of stats() as a dict."""

@@ -11,6 +11,7 @@ from .forms import Forms
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from os import PathLike
     from typing import Any, Literal
 
     from ..pipeline.statistics import Statistics
@@ -228,6 +229,23 @@ class DataLoader:
         that are of samples, the rest is padding.
         """
         stats = self.pipeline.stats()
+        stats["real_shares"] = self._forms.real_shares()
+        return stats
+
+    def report(self, path: str | PathLike[str], title: str | None = None) -> Statistics:
+        """Writes a page that shows where the time went, as Pipeline.report() does.
+
+        Args:
+            path: The file to write, such as "report.html".
+            title: The head of the page; None: the name of the script.
+
+        Returns:
+            The Statistics of the page.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        stats = self.pipeline.report(path, title)
         stats["real_shares"] = self._forms.real_shares()
         return stats
 

@@ -60,7 +60,7 @@ class DecodeStep final : public StatefulStep<DecodeState> {
 
  private:
   void decode_sample(Iteration& it, DecodeState& state, int i, Worker& worker);
-  void read(Iteration& it, DecodeState::Sample& x, int i, Worker& worker) const;
+  void read(Iteration& it, DecodeState::Sample& x, int i) const;
   Region region_of(Iteration& it, const DecodeState& state, int i) const;
   void upload(Iteration& it, DecodeState& state, int i);
   void allocate(Iteration& it, DecodeState& state);
@@ -117,7 +117,7 @@ void DecodeStep::drop(Iteration& it, const std::vector<int>& gone) {
   for (size_t k = gone.size(); k-- > 0;) samples.erase(samples.begin() + gone[k]);
 }
 
-void DecodeStep::read(Iteration& it, DecodeState::Sample& x, int i, Worker& worker) const {
+void DecodeStep::read(Iteration& it, DecodeState::Sample& x, int i) const {
   if (!step.lazy_source) {
     x.file = encoded_bytes(it.values.at(step.inputs[0]).view(i));  // another record may stand in
     return;
@@ -126,9 +126,7 @@ void DecodeStep::read(Iteration& it, DecodeState::Sample& x, int i, Worker& work
     x.read = allocate_shared(context_.gpu->staging(), static_cast<size_t>(bytes));
     return static_cast<uint8_t*>(x.read.get());
   };
-  const int64_t begin = clock_ns();
   const int64_t bytes = read_file_to(context_.path_of(it, step.inputs[0], i), room);
-  worker.read_ns += clock_ns() - begin;
   x.file = {static_cast<const uint8_t*>(x.read.get()), static_cast<size_t>(bytes)};
 }
 
@@ -140,7 +138,7 @@ void DecodeStep::decode_sample(Iteration& it, DecodeState& state, int i, Worker&
     x.region = {0, 0, x.shape[0], x.shape[1]};
     return;
   }
-  read(it, x, i, worker);
+  read(it, x, i);
   ParsedHeader read;
   x.info = probe_image(x.file, state.params, &read);
   x.shape = Shape{x.info.height, x.info.width, output_channels(x.info, state.params.type)};
@@ -267,8 +265,12 @@ bool DecodeStep::hand_over(const std::shared_ptr<Iteration>& it) {
 
 void DecodeStep::decoded(const std::shared_ptr<Iteration>& it, DecodeJob& job, std::optional<Error> failure,
                          int64_t begin_ns, int64_t end_ns) {
-  context_.statistics.add(context_.options.threads_made(), static_cast<int>(index_), it->number, begin_ns, end_ns, 0, 0,
-                          end_ns - begin_ns, 0);
+  context_.statistics.add({.thread = context_.options.threads_made(),
+                           .step = static_cast<int>(index_),
+                           .iteration = it->number,
+                           .begin_ns = begin_ns,
+                           .end_ns = end_ns,
+                           .decode_ns = end_ns - begin_ns});
   DecodeState& state = state_of(*it);
   if (failure) fail_iteration(*it, std::move(*failure), &node);
   for (size_t k = 0; !it->failure && k < job.images.size(); ++k)

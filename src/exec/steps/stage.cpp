@@ -170,9 +170,7 @@ void StageStep::find_input(Iteration& it, int i, bool decodes, Worker& worker, s
   for (size_t k = 0; k < step.inputs.size(); ++k)
     if (k > 0 || !step.lazy_source) in[k].view = it.values.at(step.inputs[k]).view(i);
   if (step.lazy_source) {
-    const int64_t begin = clock_ns();
     read_file(context_.path_of(it, encoded, i), worker.file[place], default_file_limit, &stamp);
-    worker.read_ns += clock_ns() - begin;
     in[0].encoded = worker.file[place];
   } else if (decodes) {
     in[0].encoded = encoded_bytes(in[0].view);
@@ -204,6 +202,7 @@ void StageStep::run(Iteration& it, int first, int count, Worker& worker) {
       const std::string* name = cached_pictures_ ? &context_.path_of(it, step.inputs[0], i) : nullptr;
       if (name && run_cached(it, state, i, worker, cached_pictures_->find(*name), inputs)) continue;
       find_input(it, i, decodes, worker, t, in[t]);
+      if (i - first < kMost) worker.weights[static_cast<size_t>(i - first)] = in[t][0].encoded.size();
       const auto params = [&] { return state.runner->program().nodes[0].op->decode_params(); };
       if (name && run_cached(it, state, i, worker, cached_pictures_->decode(*name, in[t][0].encoded, params()), inputs))
         continue;

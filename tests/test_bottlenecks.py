@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict names what is slow in the scripts of tests/bottlenecks, and a script that is changed as the advice says is
+faster. PENSTOCK_TEST_COUNT=N (make test-long) also writes the rates."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import bottleneck_scripts as scripts
+import pytest
+from penstock.pipeline.statistics import Statistics
+
+LONG = bool(os.environ.get("PENSTOCK_TEST_COUNT"))
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "how_to" / "why_is_my_pipeline_slow.md"
+CORES = len(os.sched_getaffinity(0))
+# Where processors do the work, other programs decide whether it is faster in a second: there only make test-long asks.
+OF_PROCESSORS = {"one_thread", "memory", "heavy_decode"}
+WITHOUT_CHANGE = {"consumer"}
+
+
+@pytest.fixture(scope="module")
+def slow_disk(tmp_path_factory):
+    """A library that makes reads of files slow."""
+    library = tmp_path_factory.mktemp("disk") / "slow_disk.so"
+    source = scripts.SCRIPTS / "slow_disk.c"
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
+def measured(path, folder, request):
+    """The numbers of a script."""
+    script = scripts.loaded(path)
+    if not getattr(script, "SLOW_DISK", False):
+        stats, rate = scripts.run(script, folder)
+        return {**stats, "rate": rate, "text": str(stats)}
+    preload = {**os.environ, "LD_PRELOAD": str(request.getfixturevalue("slow_disk"))}
+    call = [sys.executable, scripts.__file__, path, folder]
+    done = subprocess.run(call, capture_output=True, text=True, env=preload, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def expected(name, script):
+    return "pixels" if name == "one_thread" and CORES == 1 else script.VERDICT
+
+
+@pytest.mark.parametrize("name", scripts.NAMES)
+def test_the_verdict_is_right_and_the_advice_helps(name, tmp_path, request):
+    path = scripts.SCRIPTS / f"{name}.py"
+    script = scripts.loaded(path)
+    getattr(script, "prepare", lambda folder: None)(tmp_path)
+    before = measured(path, tmp_path, request)
+    assert before["bottleneck"] == expected(name, script), before["text"]
+    assert before["text"].endswith(before["advice"]) and before["advice"].endswith(".")
+    for change in before["changes"]:
+        assert change["text"] in before["advice"]
+        assert not change["place"] or re.search(rf"{name}\.py:\d+$", change["place"]), change
+    if name in WITHOUT_CHANGE or (name in OF_PROCESSORS and not LONG):
+        return
+    followed = path
+    if hasattr(script, "follow"):
+        script.follow(tmp_path)
+    else:
+        assert before["changes"], before["advice"]
+        followed = tmp_path / f"{name}_followed.py"
+        followed.write_text(scripts.changed(path.read_text(), before["changes"]))
+    after = measured(followed, tmp_path, request)
+    assert after["rate"] > 1.15 * before["rate"], (before["text"], after["text"])
+    if LONG:
+        print(f"{name}: {before['rate']:.0f} -> {after['rate']:.0f} samples/s")
+
+
+def test_the_slow_rank_is_named():
+    done = subprocess.run([sys.executable, scripts.__file__, "ranks"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    ranks = json.loads(done.stdout)
+    said = Statistics.compare(ranks)
+    assert said.startswith("Rank 1 holds up the others") and "parallel=True" in said, said
+    assert Statistics.compare(ranks[::-1]).startswith("Rank 0 holds up the others")
+    assert Statistics.compare(ranks[1:]).startswith("All ranks wait alike")
+    with pytest.raises(ValueError, match="at least one rank"):
+        Statistics.compare([])
+    fewer = [{**ranks[1], "threads": 1, "cores": 4}, {**ranks[0], "threads": 4, "cores": 4}]
+    assert "it has 1 thread where others have 4 or more" in Statistics.compare(fewer)
+
+
+def test_the_page_has_all_verdicts():
+    page = PAGE.read_text()
+    for name in scripts.NAMES:
+        kind = scripts.loaded(scripts.SCRIPTS / f"{name}.py").VERDICT
+        assert re.search(rf"^\| {name.replace('_', ' ')} \| `{kind}` \|", page, re.MULTILINE), name
