@@ -259,7 +259,7 @@ struct LastTensor : Tensor {
 #endif
 };
 
-// What became of one sample of a call.
+// What became of one sample of a call. `message` of a sample that is ok says what its file lacks (partial of decoders).
 struct SampleStatus {
   penstock_status status = PENSTOCK_OK;
   std::string message;

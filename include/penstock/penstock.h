@@ -564,7 +564,8 @@ PENSTOCK_API penstock_status penstock_function_call(const penstock_function* fun
                                                     const penstock_function_call_options* options,
                                                     penstock_batch** outputs, size_t num_outputs);
 /* Why that sample of this thread's last call of a function, or of an operator with statuses, failed; "" if it did not.
- * Never NULL; valid until the thread's next call. */
+ * Where the argument `partial` of decoders.image kept a part of a file, the status is PENSTOCK_OK and this says what is
+ * missing. Never NULL; valid until the thread's next call. */
 PENSTOCK_API const char* penstock_sample_message(size_t index);
 /* How the graph was grouped into stages; for human readers. */
 PENSTOCK_API penstock_status penstock_function_plan(const penstock_function* function, char** text);

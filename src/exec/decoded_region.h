@@ -18,9 +18,10 @@ Region region_read(const StageProgram& stage, const Shape& picture,
 // Describes the sample, whose region has its memory at `pixels`.
 void show_region(Batch::Sample& sample, const Shape& picture, const Region& region, void* pixels, DType dtype);
 
-// Decodes on the CPU into new memory, dense. `header`: what probe_image() kept.
+// Decodes on the CPU into new memory, dense. `header`: what probe_image() kept; `lacking`: as decode_image()'s.
 std::shared_ptr<void> decode_region(Bytes file, const ImageInfo& info, const ParsedHeader& header,
                                     const DecodeParams& params, const Region& region,
-                                    const std::shared_ptr<MemoryResource>& memory, StreamHandle stream);
+                                    const std::shared_ptr<MemoryResource>& memory, StreamHandle stream,
+                                    std::string* lacking = nullptr);
 
 }  // namespace penstock

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/step_context.h"
 
+#include "base/notice.h"
 #include "graph/arrangement.h"
 
 namespace penstock {
@@ -45,6 +46,13 @@ void name_sample(const StepContext& c, const Iteration& it, int i, Error& e) {
   const Step& s = c.plan.steps[it.step];
   if (e.source.empty()) e.source = s.inputs.empty() ? it.origin[i].path : c.path_of(it, s.inputs[0], i);
   if (e.source.empty()) e.source = fmt::format("sample {} of epoch {}", it.origin[i].position, it.origin[i].epoch);
+}
+
+void tell_lacking(const StepContext& c, const Iteration& it, int i, const std::string& lacking) {
+  if (lacking.empty()) return;
+  Error named(ErrorKind::data, lacking);
+  name_sample(c, it, i, named);
+  notice_of_sample(named.source + ": " + lacking);
 }
 
 void fail_iteration(Iteration& it, Error e, const Node* n) {
