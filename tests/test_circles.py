@@ -16,7 +16,9 @@ def drawn(seed, height=150, width=200, count=4, noise=6.0, rings=True):
         x, y = rng.integers([r, r], [width - r, height - r])
         if len(circles) < count and all(np.hypot(x - a, y - b) > r + c + 12 for a, b, c in circles):
             circles.append((x, y, r))
-            cv2.circle(image, (int(x), int(y)), r, int(rng.choice([10, 180, 240])), 4 if rings and len(circles) % 2 else -1)
+            cv2.circle(
+                image, (int(x), int(y)), r, int(rng.choice([10, 180, 240])), 4 if rings and len(circles) % 2 else -1
+            )
     image = np.uint8(np.clip(np.rint(image + rng.normal(0, noise, image.shape)), 0, 255))
     return cv2.GaussianBlur(image, (7, 7), 1.5), np.float64(circles)
 

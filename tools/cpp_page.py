@@ -88,7 +88,7 @@ def members_of(lines, at, name):
 
 
 def declared_in(header):
-    """(name, what it is, its functions or values) of what a header declares outside of namespace detail."""
+    """(name, what it is, its functions or values) of what a header declares outside namespace detail."""
     lines = (ROOT / "include/penstock" / f"{header}.hpp").read_text().split("\n")
     inside = False
     for at, line in enumerate(lines):

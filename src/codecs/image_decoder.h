@@ -10,8 +10,9 @@
 // - Any other damage of a JPEG file's entropy-coded data that libjpeg can skip keeps the pixels, without a notice.
 // - In PNG a wrong checksum of a chunk that pixels depend on, a wrong deflate stream and a missing end are errors.
 // - For a region, only the data that had to be read for it counts.
-// - With DecodeParams::partial a JPEG or PNG file that ends early, after its headers, gives the rows that are there. The
-//   rest is what libjpeg makes of missing blocks (gray in most files), in PNG 0. DecodeTask::lacking says what is missing.
+// - With DecodeParams::partial a JPEG or PNG file that ends early, after its headers, gives the rows that are there.
+//   The rest is what libjpeg makes of missing blocks (gray in most files), in PNG 0. DecodeTask::lacking says what is
+//   missing.
 // Rules for colors are in codecs/pixel_rows.h. The EXIF orientation is read from JPEG's APP1 and PNG's eXIf.
 #pragma once
 #include <cstdint>

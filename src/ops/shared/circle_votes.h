@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Circles for which the pixels of edges vote: each, along its gradient, for the centers that it may lie around (C. Kimme,
-// D. Ballard and J. Sklansky, "Finding circles by an array of accumulators", 1975).
+// Circles for which the pixels of edges vote: each, along its gradient, for the centers that it may lie around (C.
+// Kimme, D. Ballard and J. Sklansky, "Finding circles by an array of accumulators", 1975).
 #pragma once
 #include <cstdint>
 #include <vector>
