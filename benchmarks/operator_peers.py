@@ -511,6 +511,7 @@ def drawings():
     peer("find_contours", lambda m: cv2.findContours(m, cv2.RETR_TREE, cv2.CHAIN_APPROX_SIMPLE)[0])
     turn = np.pi / 180
     peer("hough_lines", lambda m: cv2.HoughLines(cv2.Canny(m, 100, 200), 1, turn, 100))
+    peer("hough_circles", lambda m: cv2.HoughCircles(m, cv2.HOUGH_GRADIENT, 1, 20, None, 100, 40, 0, 60))
     peer("hough_lines_p", lambda m: cv2.HoughLinesP(cv2.Canny(m, 100, 200), 1, turn, 50, minLineLength=20))
     peer("match", lambda a, b: cv2.BFMatcher(cv2.NORM_L2).match(a, b))
     peer("match hamming", lambda a, b: cv2.BFMatcher(cv2.NORM_HAMMING, crossCheck=True).match(a, b))

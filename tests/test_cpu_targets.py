@@ -54,6 +54,7 @@ def found_things(random):
     assert len(points) > 20
     edges = fn.canny(image)
     yield from (points, descriptors, edges, *fn.hough_lines(edges, threshold=20), fn.hough_lines_p(edges, threshold=10))
+    yield from fn.hough_circles(image, threshold=15, max_radius=40)
     for given in ({}, {"norm": "l1", "count": 3}, {"norm": "hamming", "cross_check": True}):
         yield from fn.match(descriptors, np.array(descriptors)[::-2], **given)
     yield from fn.match(points, np.array(points)[::3], count=2)

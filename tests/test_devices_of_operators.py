@@ -38,6 +38,7 @@ def test_few_run_on_the_cpu_alone():
         "encoders.png",
         "encoders.webp",
         "find_contours",
+        "hough_circles",
         "hough_lines",
         "hough_lines_p",
         "io.file.read",

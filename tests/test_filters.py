@@ -231,7 +231,7 @@ GRAY, COLOR = np.zeros((8, 9), np.uint8), np.zeros((8, 9, 3), np.uint8)
         ("morphology", [GRAY.astype(np.int64)], {"operation": "tophat"}, "64-bit"),
         ("morphology", [np.zeros((900, 900))], {"mask_size": [801, 801]}, "too large"),
         ("bilateral_filter", [GRAY], {"sigma_color": 0}, "sigma_color must be above 0"),
-        ("bilateral_filter", [np.zeros((8, 9, 4), np.uint8)], {}, "one or three channels, got 4"),
+        ("bilateral_filter", [np.zeros((8, 9, 5), np.uint8)], {}, "one, three or four channels, got 5"),
         ("bilateral_filter", [GRAY], {"sigma_space": 300}, "diameter of at most 255"),
         ("joint_bilateral_filter", [GRAY, COLOR[1:]], {}, "does not match"),
         ("joint_bilateral_filter", [GRAY, COLOR.astype(np.float32)], {}, "float32"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""include/penstock/fn.h and the headers of include/penstock/fn: typed calls of every operator, a struct of arguments for each."""
+"""include/penstock/fn.h, the headers of include/penstock/fn: typed calls of every operator, a struct of arguments for each; their page."""
 
 import re
 import textwrap
@@ -7,6 +7,7 @@ import textwrap
 import cpp_choices
 import cpp_groups
 import cpp_math
+import cpp_page
 
 KEYWORDS = set(
     """alignas alignof and asm auto bool break case catch char class const constexpr continue default delete do
@@ -225,6 +226,12 @@ def group_header(group, operators, enums):
     )
 
 
+def row_of(operator):
+    function = "::".join(map(identifier, operator["name"].split(".")))
+    fields = [identifier(argument["name"]) for argument in fields_of(operator)]
+    return cpp_page.row(operator, function, inputs_of(operator), fields)
+
+
 def calls_python(operator):
     return operator["family"] == "source" and operator["max_inputs"] and not operator["name"].startswith("readers.")
 
@@ -234,12 +241,13 @@ def generate(operators):
     used = [{**o, "arguments": fields_of(o)} for o in shown]
     of, enums = cpp_choices.find(used)
     files = {f"{FOLDER}/choices.h": choices_header(enums), f"{FOLDER}/math.h": LICENSE + cpp_math.header(operators)}
-    lines = []
+    lines, rows = [], {}
     for group in cpp_groups.GROUPS:
-        files[f"{FOLDER}/{group}.h"] = group_header(
-            group, [o for o in shown if cpp_groups.group_of(o["name"]) == group], of
-        )
+        its = [o for o in shown if cpp_groups.group_of(o["name"]) == group]
+        files[f"{FOLDER}/{group}.h"] = group_header(group, its, of)
+        rows[group] = map(row_of, its)
         lines.append(f'#include "penstock/fn/{group}.h"  // {cpp_groups.about(group)}\n')
     lines.append('#include "penstock/fn/math.h"  // a + b, a < b, fn::math\n#include "penstock/penstock.hpp"\n')
     files["include/penstock/fn.h"] = LICENSE + ORDER.lstrip("\n").join(["//\n", ""]) + "#pragma once\n" + "".join(lines)
+    files["docs/reference/cpp.md"] = cpp_page.page({group: list(its) for group, its in rows.items()})
     return files

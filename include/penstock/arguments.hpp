@@ -46,11 +46,11 @@ inline int value_in(ChoiceNames names, const std::string& text) {
   throw Error(PENSTOCK_ERROR_ARGUMENT, "'" + text + "' is none of " + all);
 }
 }  // namespace detail
-// "reflect_101" of BorderMode::reflect_101.
+// The name of a choice: "reflect_101" of BorderMode::reflect_101.
 template <class E, std::enable_if_t<detail::IsChoice<E>::value, int> = 0> const char* text_of(E choice) {
   return detail::name_in(names_of(choice), static_cast<int>(choice));
 }
-// The other way, for text of a configuration: parse<BorderMode>("reflect_101").
+// The choice that a text names, as in a configuration: parse<BorderMode>("reflect_101").
 template <class E> E parse(const std::string& text) {
   static_assert(detail::IsChoice<E>::value, "parse is for the enumerations of penstock/fn/choices.h");
   return static_cast<E>(detail::value_in(names_of(E{}), text));
@@ -100,6 +100,7 @@ using list_for =
                        std::conditional_t<std::is_integral_v<U>, std::vector<int64_t>, std::vector<double>>>;
 }  // namespace detail
 
+// Arguments by their names, for operators that are called by name.
 class Arguments {
  public:
   Arguments() {
@@ -151,6 +152,7 @@ class Arguments {
   std::shared_ptr<penstock_arguments> handle_;
 };
 
+// Where a call works and where its results go.
 struct CallOptions {
   Allocator allocator{};                           // for the results
   int batch_size = 1;                              // for operators without inputs

@@ -22,6 +22,7 @@ inline namespace api {  // separates these names from the library's own at link 
 
 // ---- Errors ----
 
+// What calls throw: the message names the operator, the argument or the file.
 class Error : public std::runtime_error {
  public:
   Error(penstock_status status, const std::string& message) : std::runtime_error(message), status_(status) {}
@@ -37,6 +38,7 @@ inline void check(penstock_status status) {
 
 // ---- Types ----
 
+// The types of elements.
 enum class DType : int {
   none = -1,
   uint8,
@@ -142,7 +144,7 @@ inline std::shared_ptr<void>& program_pool() {
   return pool;
 }
 }  // namespace detail
-// From now on, immediate calls run on the program's pool, of any class with these two members:
+// From now on, immediate calls run on the program's pool, of any class with these two members.
 //   int threads()                                    the largest value of `thread` plus one
 //   void parallel_for(int64_t count, PoolTask task)  runs task(index, thread) for each index, returns after all
 // Tasks that run at the same time have different values of `thread`. Call it from one thread, while no call runs.
@@ -257,13 +259,14 @@ struct LastTensor : Tensor {
 #endif
 };
 
-// Of one sample of a call.
+// What became of one sample of a call. `message` of a sample that is ok says what its file lacks (partial of decoders).
 struct SampleStatus {
   penstock_status status = PENSTOCK_OK;
   std::string message;
   bool ok() const { return status == PENSTOCK_OK; }
 };
 
+// Samples of one type in memory of the host or of a GPU, that may differ in their shapes.
 class Batch {
  public:
   Batch() = default;

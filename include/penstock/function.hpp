@@ -6,6 +6,7 @@
 namespace penstock {
 inline namespace api {
 
+// Limits and the GPU of a function.
 struct FunctionOptions {        // zero keeps the saved value
   std::optional<int> device{};  // the GPU's number, for operators that run on one; default: the first
   int64_t max_pixels = 0, max_frames = 0, max_samples = 0;  // limits for a picture, a sequence, a recording
@@ -20,6 +21,7 @@ struct FunctionValue {
   bool on_gpu = false;
 };
 
+// Where the results of a call of a function go.
 struct FunctionCallOptions {
   // Memory for the results, in any strides; empty, or one for each output (an empty Batch: new memory).
   std::vector<Batch> into{};

@@ -11,7 +11,7 @@ inline namespace api {
 class Graph;
 namespace detail {
 std::vector<penstock_value> handles_of(const Graph& graph, const std::vector<Value>& values);
-}
+}  // namespace detail
 
 // Where and as what an operator of a graph runs.
 struct NodeOptions {

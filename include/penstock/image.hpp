@@ -10,6 +10,7 @@
 namespace penstock {
 inline namespace api {
 
+// What the planes of an image hold.
 enum class ImageFormat : int {
   rgb = PENSTOCK_IMAGE_RGB,
   bgr = PENSTOCK_IMAGE_BGR,

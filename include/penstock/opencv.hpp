@@ -30,7 +30,7 @@ inline DType dtype_of_depth(int depth) {
     default: throw Error(PENSTOCK_ERROR_TYPE, "there is no element type for OpenCV's depth " + std::to_string(depth));
   }
 }
-// The other way; throws for types that OpenCV does not have.
+// The depth of an element type; throws for types that OpenCV does not have.
 inline int depth_of(DType type) {
   switch (type) {
     case DType::uint8: return CV_8U;

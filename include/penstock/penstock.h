@@ -41,11 +41,11 @@ enum {
   PENSTOCK_ERROR_ARGUMENT = 1, /* a wrong value, count or shape; a NULL handle */
   PENSTOCK_ERROR_TYPE = 2,     /* a wrong element type, layout or kind of argument */
   PENSTOCK_ERROR_KEY = 3,      /* an unknown name of an operator or argument */
-  PENSTOCK_ERROR_FILE_MISSING = 4,
+  PENSTOCK_ERROR_FILE_MISSING = 4, /* a file that is not there */
   PENSTOCK_ERROR_DATA = 5,      /* a file or record that cannot be read or decoded */
   PENSTOCK_ERROR_STOPPED = 6,   /* the data has ended */
   PENSTOCK_ERROR_CANCELLED = 7, /* requested by the caller's poll function */
-  PENSTOCK_ERROR_OUT_OF_MEMORY = 8,
+  PENSTOCK_ERROR_OUT_OF_MEMORY = 8, /* memory or a limit of it has run out */
   PENSTOCK_ERROR_INTERNAL = 9 /* a bug in Penstock */
 };
 
@@ -564,7 +564,8 @@ PENSTOCK_API penstock_status penstock_function_call(const penstock_function* fun
                                                     const penstock_function_call_options* options,
                                                     penstock_batch** outputs, size_t num_outputs);
 /* Why that sample of this thread's last call of a function, or of an operator with statuses, failed; "" if it did not.
- * Never NULL; valid until the thread's next call. */
+ * Where the argument `partial` of decoders.image kept a part of a file, the status is PENSTOCK_OK and this says what is
+ * missing. Never NULL; valid until the thread's next call. */
 PENSTOCK_API const char* penstock_sample_message(size_t index);
 /* How the graph was grouped into stages; for human readers. */
 PENSTOCK_API penstock_status penstock_function_plan(const penstock_function* function, char** text);

@@ -16,6 +16,7 @@ inline constexpr const char* on_error_names[] = {nullptr, "raise", "skip", "repl
 inline constexpr const char* late_names[] = {nullptr, "wait", "swap"};
 }  // namespace detail
 
+// How a pipeline runs.
 struct PipelineOptions {  // zero keeps the saved value
   int batch_size = 0, threads = 0, prefetch = 0;
   uint64_t memory_limit = 0;
@@ -29,6 +30,7 @@ struct PipelineOptions {  // zero keeps the saved value
   Late late = Late::saved;
 };
 
+// What a reader of a pipeline says of its data set.
 struct ReaderMeta {
   int64_t epoch_size, epoch_size_padded, shard_size;
   int num_shards, shard_id;
@@ -53,6 +55,7 @@ struct LeftOut {
   std::string source, message;  // the file or record, or what else is known of it; the reason
 };
 
+// A graph that works ahead of the program, on threads of its own.
 class Pipeline {
  public:
   // options.batch_size must be set.

@@ -22,4 +22,6 @@ void bind_function(nb::module_& m);
 void bind_remote(nb::module_& m);
 void bind_arrow(nb::module_& m);
 
+void tell_notices();  // as warnings of Python
+
 }  // namespace penstock::python

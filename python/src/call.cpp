@@ -181,11 +181,6 @@ void tell_host_work(const Operator& op) {
   if (PyErr_WarnEx(errors().device_warning.ptr(), text.c_str(), 1) < 0) throw nb::python_error();
 }
 
-void tell_notices() {
-  for (const std::string& text : take_notices())
-    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
-}
-
 bool is_batch(PyObject* o, Kind kind) { return kind == Kind::batch || (kind == Kind::sequence && !is_number_list(o)); }
 
 // Smaller calls keep the GIL: releasing and reacquiring it costs as much as they do.
@@ -552,6 +547,11 @@ nb::dict schema_of(const std::string& name) {
 }
 
 }  // namespace
+
+void tell_notices() {
+  for (const std::string& text : take_notices())
+    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
+}
 
 void bind_operators(nb::module_& m) {
   for (int i = 0; i < static_cast<int>(Common::count); ++i)

@@ -55,6 +55,7 @@ nb::tuple call_function(const Function& f, nb::list inputs, nb::list into, uint6
     ReleaseGil release;
     f.call(call, results);
   }
+  tell_notices();
   nb::list out;
   for (size_t k = 0; k < results.size(); ++k) {
     if (!targets.empty() && targets[k]) out.append(nb::none());

@@ -31,6 +31,14 @@ void notice(const std::string& text) {
   n.some = true;
 }
 
+void notice_of_sample(const std::string& text) {
+  Notices& n = notices();
+  std::lock_guard lock(n.mutex);
+  if (n.waiting.size() >= kMost) return;
+  n.waiting.push_back(text);
+  n.some = true;
+}
+
 std::vector<std::string> take_notices() {
   Notices& n = notices();
   if (!n.some) return {};

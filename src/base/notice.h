@@ -6,7 +6,9 @@
 
 namespace penstock {
 
-void notice(const std::string& text);     // ignores a text that was given before
+void notice(const std::string& text);  // ignores a text that was given before
+// Of one sample: a text that was given before counts as well. Those that nobody takes are bounded.
+void notice_of_sample(const std::string& text);
 std::vector<std::string> take_notices();  // texts that nobody has taken yet; cheap if there are none
 
 }  // namespace penstock

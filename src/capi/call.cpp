@@ -149,7 +149,7 @@ penstock_status penstock_call(const char* op, const penstock_batch* const* input
       if (device_of(o.device_kind, o.device_id).kind == DeviceKind::gpu) place.gpu = o.device_id;
       place.stream = stream_of(o.stream);
       auto results = call_op(info, in, args, context, memory_of(o.allocator), o.batch_size ? o.batch_size : 1, into,
-                             &place, o.statuses ? &sample_errors() : nullptr);
+                             &place, o.statuses ? &sample_errors() : nullptr, o.statuses ? &sample_lacks() : nullptr);
       if (o.statuses) tell_statuses(o.statuses, o.num_statuses);
       give_batches(std::move(results), outputs);
     } catch (Error& e) {

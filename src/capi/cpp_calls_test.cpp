@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <thread>
 
 #include "capi/capi_test.h"
@@ -128,6 +129,30 @@ TEST(CppCalls, ADamagedPictureOfEightLeavesTheOthers) {
   EXPECT_NE(pictures.status(3).message.find("sample 3"), std::string::npos) << pictures.status(3).message;
   EXPECT_TRUE(encoded.status(3).ok());
   EXPECT_THROW(pictures.status(8), Error);
+}
+
+TEST(CppCalls, APartOfAFileIsOkAndSaysWhatIsMissing) {
+  std::vector<uint8_t> noise(64 * 48 * 3);
+  uint32_t state = 1;
+  for (uint8_t& v : noise) state = state * 1664525u + 1013904223u, v = static_cast<uint8_t>(state >> 24);
+  const Batch whole = fn::encoders::png(Batch::wrap(noise.data(), {1, 64, 48, 3}, "HWC"));
+  const Tensor file = whole[0];
+  const std::vector<const uint8_t*> data{file.as<const uint8_t>(), file.as<const uint8_t>()};
+  const Batch encoded = Batch::wrap(data, {{file.size()}, {file.size() / 2}});
+  std::vector<SampleStatus> statuses;
+  CallOptions options;
+  options.statuses = &statuses;
+  EXPECT_EQ(fn::decoders::image(encoded, {}, options).status(1).status, PENSTOCK_ERROR_DATA);
+  const Batch pictures = fn::decoders::image(encoded, {.partial = true}, options);
+  ASSERT_EQ(statuses.size(), 2u);
+  EXPECT_TRUE(statuses[0].ok() && statuses[0].message.empty());
+  EXPECT_TRUE(statuses[1].ok()) << statuses[1].message;
+  EXPECT_NE(statuses[1].message.find("sample 1: PNG: the file ends at row"), std::string::npos) << statuses[1].message;
+  EXPECT_EQ(pictures[1].shape, (Shape{64, 48, 3}));
+  EXPECT_EQ(std::memcmp(pictures[1].as<uint8_t>(), noise.data(), 10 * 48 * 3), 0);
+  EXPECT_EQ(pictures[1].as<uint8_t>()[64 * 48 * 3 - 1], 0);
+  fn::decoders::image(encoded, {.partial = true});
+  EXPECT_STREQ(penstock_sample_message(1), "");
 }
 
 TEST(CppCalls, StatusesOfShapesAndOfMemoryOfTheProgram) {

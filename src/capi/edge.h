@@ -106,6 +106,7 @@ std::vector<Batch> take_batches(const penstock_batch* const* batches, size_t cou
 // What this thread's last call says of its samples: penstock_sample_message reads it.
 using SampleErrors = std::vector<std::optional<Error>>;
 SampleErrors& sample_errors();
+std::vector<std::string>& sample_lacks();
 void forget_samples();
 void tell_statuses(penstock_status* statuses, size_t count);
 

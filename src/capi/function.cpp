@@ -130,7 +130,7 @@ penstock_status penstock_function_call(const penstock_function* function, const 
     const Batches in(inputs, num_inputs, "inputs", false), into(o.into, o.into ? num_outputs : 0, "into", true);
     FunctionCall call{in.all(), into.all(), o.epoch, o.first_sample, o.batch_size, nullptr, stream_of(o.stream)};
     if (o.allocator) call.memory = memory_of(o.allocator);
-    if (o.statuses) call.errors = &sample_errors();
+    if (o.statuses) call.errors = &sample_errors(), call.lacks = &sample_lacks();
     std::array<Batch, 4> few;
     std::vector<Batch> many(num_outputs > few.size() ? num_outputs : 0);
     const std::span<Batch> results(many.empty() ? few.data() : many.data(), num_outputs);

@@ -13,6 +13,11 @@ SampleErrors& sample_errors() {
   return errors;
 }
 
+std::vector<std::string>& sample_lacks() {
+  thread_local std::vector<std::string> lacks;
+  return lacks;
+}
+
 void forget_samples() { messages.clear(); }
 
 void tell_statuses(penstock_status* statuses, size_t count) {
@@ -23,7 +28,7 @@ void tell_statuses(penstock_status* statuses, size_t count) {
   for (size_t i = 0; i < errors.size(); ++i) {
     const auto& e = errors[i];
     statuses[i] = e ? status_of(e->kind()) : PENSTOCK_OK;
-    messages[i] = e ? e->full_message() : std::string();
+    messages[i] = e ? e->full_message() : i < sample_lacks().size() ? sample_lacks()[i] : std::string();
   }
 }
 

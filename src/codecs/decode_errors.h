@@ -15,6 +15,12 @@ class EndsEarly : public Error {
   explicit EndsEarly(const std::string& message) : Error(ErrorKind::data, message) {}
 };
 
+// The same, thrown with DecodeParams::partial by a decoder that has written what is there and filled the rest.
+class KeptRows : public EndsEarly {
+ public:
+  using EndsEarly::EndsEarly;
+};
+
 // The file may be good: this installation or this library has no decoder for it.
 class NoDecoder : public Error {
  public:

@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 #include <span>
+#include <string>
 
 #include "codecs/decode_errors.h"
 #include "codecs/image_decoder.h"
@@ -50,6 +51,7 @@ struct DecodeTask {
   RegionRows* rows = nullptr;
   std::optional<Error> error;
   FileFault fault = FileFault::damaged;  // the kind of error
+  std::string lacking;                   // with params.partial: what the file ends before, else empty
 
   int orientation() const { return params.apply_orientation ? info.orientation : 1; }
   // The size of the requested picture, upright.

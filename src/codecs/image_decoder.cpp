@@ -29,11 +29,17 @@ void check_task(const DecodeTask& t) {
                  height, width);
 }
 
-void decode_alone(const FileDecoder& decoder, const DecodeTask& t) {
+void decode_alone(const FileDecoder& decoder, DecodeTask& t) {
   if (const std::string why = decoder.cannot_decode(t); !why.empty())
     no_decoder("{} cannot decode this file: {}", decoder.name(), why);
   decode_upright(t.orientation(), t.height(), t.width(), t.region, t.pixel_bytes(), t.sink,
-                 [&](const Region& stored, const PixelSink& to) { decoder.decode(t, stored, to); });
+                 [&](const Region& stored, const PixelSink& to) {
+                   try {
+                     decoder.decode(t, stored, to);
+                   } catch (const KeptRows& e) {  // the rows that are there are turned like a whole picture
+                     t.lacking = e.what();
+                   }
+                 });
 }
 
 // Stores an error of `step` in the task.
@@ -45,6 +51,8 @@ bool succeeds(DecodeTask& t, const Step& step) {
   } catch (const Error& e) {
     t.error = e;
     t.fault = fault_of(e);
+    if (t.params.partial && t.fault == FileFault::ends_early && !t.info.format->keeps_rows)
+      t.error = Error(e.kind(), fmt::format("{}; partial=True keeps the rows of JPEG and PNG files", e.what()));
     return false;
   }
 }
@@ -78,19 +86,20 @@ ImageInfo probe_image(Bytes file, const DecodeParams& params, ParsedHeader* kept
 void read_headers(DecodeTask& task) { task.info = probe_image(task.file, task.params, &task.header); }
 
 void decode_image(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
-                  const PixelSink& sink, const ParsedHeader& header) {
+                  const PixelSink& sink, const ParsedHeader& header, std::string* lacking) {
   DecodeTask task;
   task.file = file, task.info = info, task.header = header;
   task.params = params, task.region = region, task.sink = sink;
   decode_images({&task, 1});
   if (task.error) throw Error(*task.error);
+  if (lacking) *lacking = std::move(task.lacking);
 }
 
 void decode_images(std::span<DecodeTask> tasks) {
   while (!tasks.empty()) {
     const auto some = tasks.first(std::min<size_t>(tasks.size(), kDecodeTogether));
     for (DecodeTask& t : some) {
-      t.done = false, t.error.reset();
+      t.done = false, t.error.reset(), t.lacking.clear();
       succeeds(t, [&] {
         if (!t.info.format) t.info.format = &known_image_format_of(t.file);
         check_task(t);

@@ -10,6 +10,9 @@
 // - Any other damage of a JPEG file's entropy-coded data that libjpeg can skip keeps the pixels, without a notice.
 // - In PNG a wrong checksum of a chunk that pixels depend on, a wrong deflate stream and a missing end are errors.
 // - For a region, only the data that had to be read for it counts.
+// - With DecodeParams::partial a JPEG or PNG file that ends early, after its headers, gives the rows that are there.
+//   The rest is what libjpeg makes of missing blocks (gray in most files), in PNG 0. DecodeTask::lacking says what is
+//   missing.
 // Rules for colors are in codecs/pixel_rows.h. The EXIF orientation is read from JPEG's APP1 and PNG's eXIf.
 #pragma once
 #include <cstdint>
@@ -53,6 +56,7 @@ struct DecodeParams {
   // transforms as in libjpeg-turbo. Regions are those of the small picture; ImageInfo stays that of the file.
   int eighths = 8;
   bool may_scale = false;          // the caller allows the planner to choose eighths
+  bool partial = false;            // keep what is there of a file that ends early
   int64_t max_pixels = 178956970;  // checked before memory is allocated
 
   // n times max_pixels, which may be any number.
@@ -84,8 +88,9 @@ int output_channels(const ImageInfo& info, ImageType type);
 
 // Decodes `region` (in bounds) so that each pixel equals the same pixel of a full decode. The sink has region.height
 // rows of region.width * channels elements of params.dtype. `header`: what probe_image() kept, else it is read again.
+// `lacking`, if not null, gets DecodeTask::lacking.
 void decode_image(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
-                  const PixelSink& sink, const ParsedHeader& header = {});
+                  const PixelSink& sink, const ParsedHeader& header = {}, std::string* lacking = nullptr);
 
 // All formats: "JPEG, PNG, ..., and AVIF and HEIC where libheif is installed".
 std::string image_formats_text();

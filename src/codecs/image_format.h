@@ -76,6 +76,7 @@ struct ImageFormat {
   std::vector<std::string_view> suffixes = {};  // of file names, in lower case: ".tif"
   DefaultSuffixes read_by_default = {};
   bool four_channels_are_cmyk = false;             // decoding converts them to RGB
+  bool keeps_rows = false;                         // its decoders know DecodeParams::partial
   std::vector<const ImageDecoder*> decoders = {};  // in this order; the first one probes
   OwnEnd (*own_end)(Bytes file) = nullptr;         // for `penstock verify`
   // For a decoder that can report more about a file than one error. False: it cannot, and nothing has been found.

@@ -38,8 +38,11 @@ struct Session {
   jpeg_error_mgr errors{};
   jpeg_source_mgr source{};
   jmp_buf jump;
-  bool ended = false;      // libjpeg asked for bytes after the last one
-  bool premature = false;  // and needed them
+  bool ended = false;              // libjpeg asked for bytes after the last one
+  bool premature = false;          // and needed them
+  bool tolerant = false;           // then the decode goes on: DecodeParams::partial
+  int64_t row = -1;                // the first that is not there, of a file with one scan
+  size_t bytes = 0, scan_end = 0;  // of the file; where the last scan that is there ends
   JpegScanRecord scans;
   char message[JMSG_LENGTH_MAX] = "";
 
@@ -62,8 +65,10 @@ void on_message(j_common_ptr c, int level) {
   if (level >= 0) return;
   ++c->err->num_warnings;
   if (s.ended && (c->err->msg_code == JWRN_HIT_MARKER || c->err->msg_code == JWRN_JPEG_EOF)) {
+    if (!s.premature && !s.d.buffered_image)
+      s.row = int64_t{s.d.input_iMCU_row} * s.d.max_v_samp_factor * s.d.min_DCT_scaled_size;
     s.premature = true;
-    longjmp(s.jump, 1);
+    if (!s.tolerant) longjmp(s.jump, 1);
   }
   if (c->err->msg_code == JWRN_HIT_MARKER) s.scans.data_ended(s.d);
 }
@@ -74,7 +79,7 @@ boolean on_end(j_decompress_ptr d) {
   static const JOCTET end_marker[2] = {0xFF, JPEG_EOI};
   Session& s = session_of(reinterpret_cast<j_common_ptr>(d));
   constexpr int kReady = 202;  // DSTATE_READY: jpeg_read_header has returned
-  if (s.ended || d->global_state < kReady) {
+  if (d->global_state < kReady || (s.ended && !s.tolerant)) {
     s.premature = true;
     longjmp(s.jump, 1);
   }
@@ -113,7 +118,7 @@ void begin(Session& s, Bytes file) {
   s.source.resync_to_restart = on_wrong_restart;
   s.source.term_source = [](j_decompress_ptr) {};
   s.source.next_input_byte = file.data();
-  s.source.bytes_in_buffer = file.size();
+  s.source.bytes_in_buffer = s.bytes = file.size();
   s.d.src = &s.source;
 }
 
@@ -131,7 +136,10 @@ void read_scans(Session& s) {
   auto& d = s.d;
   int got = JPEG_REACHED_SOS;  // jpeg_start_decompress has begun the first scan
   for (; got != JPEG_REACHED_EOI; got = jpeg_consume_input(&d)) {
-    if (got == JPEG_SCAN_COMPLETED) s.scans.end_scan(d);
+    if (got == JPEG_SCAN_COMPLETED) {
+      s.scans.end_scan(d);
+      if (!s.ended) s.scan_end = s.bytes - d.src->bytes_in_buffer - (d.unread_marker ? 2 : 0);
+    }
     if (got != JPEG_REACHED_SOS) continue;
     if (d.input_scan_number > kMaxScans) {
       std::snprintf(s.message, sizeof s.message, "more than %d scans", kMaxScans);
@@ -141,7 +149,7 @@ void read_scans(Session& s) {
   }
   if (s.ended) {  // without an end marker scans may be missing
     s.premature = true;
-    longjmp(s.jump, 1);
+    if (!s.tolerant) longjmp(s.jump, 1);
   }
 }
 
@@ -265,6 +273,7 @@ void LibjpegTurbo::decode(const DecodeTask& task, const Region& region, const Pi
   JpegWindow window;
   if (!guarded(s, [&] {
         begin(s, file);
+        s.tolerant = params.partial;
         jpeg_read_header(&d, TRUE);
         output = choose_output(d, params);
         d.out_color_space = output.space;
@@ -286,7 +295,7 @@ void LibjpegTurbo::decode(const DecodeTask& task, const Region& region, const Pi
                  region.width, height, width);
   // Each block of the first component has at least one bit. So a small file with a huge frame fails before libjpeg
   // allocates memory for it.
-  if (const auto& c = d.comp_info[0]; !d.arith_code) {
+  if (const auto& c = d.comp_info[0]; !d.arith_code && !params.partial) {
     const int64_t w = int64_t{d.image_width} * c.h_samp_factor / d.max_h_samp_factor;
     const int64_t h = int64_t{d.image_height} * c.v_samp_factor / d.max_v_samp_factor;
     if ((w / 8) * (h / 8) / 8 > static_cast<int64_t>(file.size()))
@@ -309,9 +318,13 @@ void LibjpegTurbo::decode(const DecodeTask& task, const Region& region, const Pi
           window.x = x;
           window.width = w;
         }
-      }))
-    report(s, 0, height);
-  if (smoothed)  // not an error for libjpeg, but not the picture that was stored
+      })) {
+    if (!s.tolerant || !s.ended || s.scan_end == 0 || s.scan_end >= file.size()) report(s, 0, height);
+    DecodeTask whole_scans = task;  // the file ends in the tables of the next scan
+    whole_scans.file = file.first(s.scan_end);
+    return decode(whole_scans, region, sink);
+  }
+  if (smoothed && !s.premature)  // not an error for libjpeg, but not the picture that was stored
     notice("a progressive JPEG file ends before its last scans: the picture is smoothed as by libjpeg-turbo 3");
 
   thread_local Scratch scratch;
@@ -326,6 +339,9 @@ void LibjpegTurbo::decode(const DecodeTask& task, const Region& region, const Pi
   work.buffer += 40 - reinterpret_cast<uintptr_t>(work.buffer) % 32;
   if (output.cmyk) work.rgb = at_least(scratch.rgb, region.width * 3);
   if (!guarded(s, [&] { read_rows(d, work, scratch.depth); })) report(s, d.output_scanline, height);
+  if (!s.premature) return;
+  if (s.row < 0) throw KeptRows("JPEG: the file ends before its last scans: the picture is a coarse one");
+  throw KeptRows(fmt::format("JPEG: the file ends at row {} of {}: the rest of the picture is gray", s.row, height));
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ namespace {
 
 constexpr int64_t kDeflateRatio = 1032;  // no deflate stream expands more
 constexpr png_alloc_size_t kLargestChunk = 8 << 20;
+constexpr size_t kReadAtOnce = 8192;  // libpng's default
 
 // Plain data, for the reason given in jpeg_decoder.cpp.
 struct Session {
@@ -105,7 +106,7 @@ struct Job {
   uint8_t* to;
   int64_t to_row;
   int64_t in_bytes, out_bytes;  // per pixel
-  int64_t row = 0;              // being read, for messages
+  int64_t row = -1;             // being read, for messages; -1: a header
 };
 
 void read_plain(Session& s, Job& j, Scratch& scratch) {
@@ -154,6 +155,34 @@ void read_interlaced(Session& s, Job& j, Scratch& scratch) {
     report(s, j.row, height);
 }
 
+void read_picture(Bytes file, Job& job, size_t read_at_once) {
+  Session s;
+  if (!guarded(s, [&] {
+        begin(s, file, job.header);
+        png_set_compression_buffer_size(s.png, read_at_once);
+        png_start_read_image(s.png);
+      }))
+    report(s, -1, job.header.height);
+  thread_local Scratch scratch;
+  job.header.interlaced ? read_interlaced(s, job, scratch) : read_plain(s, job, scratch);
+}
+
+// Byte by byte: what libpng requests at once and does not get in full is lost.
+void read_what_is_there(Bytes file, Job& job) {
+  for (int64_t y = 0; y < job.region.height; ++y)
+    std::memset(job.to + y * job.to_row, 0, static_cast<size_t>(job.region.width * job.out_bytes));
+  job.row = -1;
+  try {
+    read_picture(file, job, 1);
+  } catch (const EndsEarly& e) {
+    const int64_t row = job.row, height = job.header.height;
+    if (row < 0) throw;
+    if (row >= height) throw KeptRows("PNG: the file ends before its end marker");
+    if (job.header.interlaced) throw KeptRows("PNG: the file ends early: pixels of its last passes are 0");
+    throw KeptRows(fmt::format("PNG: the file ends at row {} of {}: the rest of the picture is 0", row, height));
+  }
+}
+
 class Libpng final : public DecoderByHeader<PngHeader> {
  public:
   const char* name() const override { return "png/libpng"; }
@@ -171,17 +200,10 @@ class Libpng final : public DecoderByHeader<PngHeader> {
                      const PixelSink& sink) const override {
     const int64_t bits = h.bits * (h.color_type == 3 ? 1 : h.channels());
     if (h.width > params.max_pixels / h.height) bad_data("PNG: the headers are inconsistent");
-    if (h.width * h.height * bits / 8 / kDeflateRatio > static_cast<int64_t>(file.size()))
+    if (!params.partial && h.width * h.height * bits / 8 / kDeflateRatio > static_cast<int64_t>(file.size()))
       ends_early("PNG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), h.height, h.width);
     const RowConversion conversion{h.channels(), h.bits == 16 ? DType::uint16 : DType::uint8, params.type,
                                    params.dtype};
-    Session s;
-    if (!guarded(s, [&] {
-          begin(s, file, h);
-          png_start_read_image(s.png);
-        }))
-      report(s, -1, h.height);
-    thread_local Scratch scratch;
     Job job{h,
             conversion,
             region,
@@ -189,7 +211,12 @@ class Libpng final : public DecoderByHeader<PngHeader> {
             sink.row_bytes,
             h.channels() * (h.bits == 16 ? 2 : 1),
             conversion.output_bytes(1)};
-    h.interlaced ? read_interlaced(s, job, scratch) : read_plain(s, job, scratch);
+    try {
+      read_picture(file, job, kReadAtOnce);
+    } catch (const EndsEarly&) {
+      if (!params.partial) throw;
+      read_what_is_there(file, job);
+    }
   }
 };
 
@@ -212,6 +239,7 @@ PENSTOCK_IMAGE_FORMAT({
     .signatures = {{0, "\x89PNG\r\n\x1A\n"}},
     .suffixes = {".png"},
     .read_by_default = {20, {".png"}},
+    .keeps_rows = true,
     .decoders = {&libpng},
     .own_end = &end_of_png,
     .taken = "all",

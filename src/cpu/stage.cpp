@@ -44,6 +44,9 @@ class CpuStage::Sample {
   }
   bool decodes() const { return st_.decodes && decode.region.height > 0 && decode.region.width > 0; }
   void finish();  // after `decode` has been decoded
+  void tell(std::string lacking) const {
+    if (lacking_) *lacking_ = std::move(lacking);
+  }
 
   DecodeTask decode;
 
@@ -57,6 +60,7 @@ class CpuStage::Sample {
   std::optional<Placement> placement_;
   std::optional<FrameSource> frames_;
   bool whole_is_output_ = false;  // the decoder writes into the output
+  std::string* lacking_ = nullptr;
 
   const ValueType& out_type() const { return type_of(st_.program, st_.program.outputs[0]); }
   void prepare(std::span<const StageInput> in);
@@ -74,6 +78,7 @@ void CpuStage::Sample::prepare(std::span<const StageInput> in) {
   if (st_.decodes) {
     decode.file = in[0].encoded;
     decode.index = in[0].index;
+    lacking_ = in[0].lacking;
     decode.params = p.nodes[0].op->decode_params();
     read_headers(decode);
     in_shapes_[0] = {decode.info.height, decode.info.width, output_channels(decode.info, decode.params.type)};
@@ -210,6 +215,7 @@ void CpuStage::run_sample(const SampleContext& context, std::span<const StageInp
     decoded = clock_ns();
     scratch.times.decode_ns += decoded - begin;
     if (sample.decode.error) throw *sample.decode.error;
+    sample.tell(std::move(sample.decode.lacking));
   }
   sample.finish();
   scratch.times.pixels_ns += clock_ns() - decoded;
@@ -242,6 +248,7 @@ void CpuStage::run_together(std::span<StageTask> tasks, CpuScratch& scratch) con
   for (size_t k = 0; k < n; ++k) {
     tasks[of_decode[k]].error = decodes[k].error;
     samples[of_decode[k]]->decode.rows = decodes[k].rows;
+    samples[of_decode[k]]->tell(std::move(decodes[k].lacking));
   }
   for (size_t i = 0; i < tasks.size(); ++i)
     if (!tasks[i].error) tasks[i].guard([&] { samples[i]->finish(); });

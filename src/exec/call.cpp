@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/notice.h"
 #include "base/thread_pool.h"
 #include "batch/encoded_bytes.h"
 #include "batch/transfer.h"
@@ -98,7 +99,7 @@ void use_memory(Batch& out, const Batch& target, const Samples& samples) {
 
 std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Batch> inputs, bool gives_size,
                                 const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
-                                std::span<const Batch* const> into, SampleErrors* errors) {
+                                std::span<const Batch* const> into, SampleErrors* errors, SampleLacks* lacks) {
   const Samples samples(*op->info, inputs[0].size(), errors);
   StageProgram program;
   std::vector<int> operands;
@@ -137,6 +138,8 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
     StageInput in[4];
     for (size_t k = 0; k < inputs.size(); ++k) in[k].view = inputs[k].view(i);
     if (decodes) in[0].encoded = encoded_bytes(in[0].view);
+    std::string lacking;
+    in[0].lacking = &lacking;
     try {
       stage.run(
           of_sample(context, i), std::span(in, inputs.size()),
@@ -159,6 +162,7 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
       if (e.source.empty()) e.source = inputs[0].sample(i).source;
       throw;
     }
+    tell_lacking(inputs[0].sample(i).source, i, n, lacking, lacks);
   });
   std::vector<Batch> result;
   out.set_layout(node.type.layout.size() == out.ndim() ? node.type.layout : Layout{});
@@ -208,6 +212,16 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
 
 void name_sample(Error& e, int i, int n) {
   if (n > 1 && e.source.empty()) e.source = fmt::format("sample {}", i);
+}
+
+void tell_lacking(const std::string& source, int i, int n, const std::string& lacking, SampleLacks* lacks) {
+  if (lacking.empty()) return;
+  Error named(ErrorKind::data, lacking);
+  named.source = source;
+  name_sample(named, i, n);
+  const std::string text = named.source.empty() ? lacking : named.source + ": " + lacking;
+  if (lacks) (*lacks)[static_cast<size_t>(i)] = text;
+  else notice_of_sample(text);
 }
 
 SampleContext of_sample(SampleContext c, int i) {
@@ -318,7 +332,8 @@ void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::spa
 
 std::vector<Batch> call_op(const OpInfo& called, std::span<const Batch> inputs, std::span<const Argument> args,
                            const SampleContext& context, const std::shared_ptr<MemoryResource>& memory, int batch_size,
-                           std::span<const Batch* const> into, CallPlace* place, SampleErrors* errors) {
+                           std::span<const Batch* const> into, CallPlace* place, SampleErrors* errors,
+                           SampleLacks* lacks) {
   const OpInfo& info = form_of(called, inputs.size(), args);
   try {
     const int n = static_cast<int>(inputs.size());
@@ -330,6 +345,7 @@ std::vector<Batch> call_op(const OpInfo& called, std::span<const Batch> inputs, 
         bad_argument("the inputs differ in their number of samples: {} and {}", inputs[0].size(), b.size());
     }
     if (n > 0) batch_size = inputs[0].size();
+    if (lacks) lacks->assign(static_cast<size_t>(batch_size), {});
     std::vector<Argument> all;
     if (!places.empty()) {  // the last inputs are values of arguments
       all.assign(args.begin(), args.end());
@@ -370,9 +386,10 @@ std::vector<Batch> call_op(const OpInfo& called, std::span<const Batch> inputs, 
     std::shared_ptr<BoundOp> op = bind_op(info, args);
     const bool gives_size = outputs_of(info, args) > info.outputs;
     const CallTargets targets(into);
-    auto results = info.family == Family::whole
-                       ? run_whole_op(std::move(op), inputs, context, memory, batch_size, targets.direct(), errors)
-                       : run_stage_op(std::move(op), inputs, gives_size, context, memory, targets.direct(), errors);
+    auto results =
+        info.family == Family::whole
+            ? run_whole_op(std::move(op), inputs, context, memory, batch_size, targets.direct(), errors)
+            : run_stage_op(std::move(op), inputs, gives_size, context, memory, targets.direct(), errors, lacks);
     targets.fill(results);
     return results;
   } catch (Error& e) {

@@ -20,18 +20,22 @@ struct CallPlace {
 
 // Of each sample: nothing, or why it could not be computed.
 using SampleErrors = std::vector<std::optional<Error>>;
+// Of each sample: nothing, or what its file lacks (DecodeTask::lacking).
+using SampleLacks = std::vector<std::string>;
+// Names the sample, one of n, in `lacks` or, if that is null, in a warning. Nothing if `lacking` is empty.
+void tell_lacking(const std::string& source, int i, int n, const std::string& lacking, SampleLacks* lacks = nullptr);
 
 // args[i] belongs to info.args[i]. `context` is that of the first sample. The inputs' layouts are
 // those of the batches. Runs the samples on shared_pool() if there is enough work. into[k], if present, is
 // the memory of output k (exec/call_into.h). On a GPU, `memory` is not used. Argument values on a GPU are
 // copied to the host, which waits for them, unless they are in OpInfo::gpu_arguments and the call runs on that GPU.
 // With `errors`, which gets one entry for each sample, a sample that fails does not end the call: it has no elements in
-// the results, and its part of `into` is unspecified. Only on the CPU.
+// the results, and its part of `into` is unspecified. Only on the CPU. `lacks` gets what would be warnings otherwise.
 std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
                            const SampleContext& context = {},
                            const std::shared_ptr<MemoryResource>& memory = default_memory(), int batch_size = 1,
                            std::span<const Batch* const> into = {}, CallPlace* place = nullptr,
-                           SampleErrors* errors = nullptr);
+                           SampleErrors* errors = nullptr, SampleLacks* lacks = nullptr);
 
 // The context of sample i of a call.
 SampleContext of_sample(SampleContext call, int i);

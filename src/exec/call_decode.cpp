@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "batch/encoded_bytes.h"
 #include "batch/transfer.h"
+#include "exec/call.h"
 #include "exec/decode_engine.h"
 #include "exec/decoded_region.h"
 
@@ -202,9 +203,12 @@ class Decoding {
 
   void decode_here(int i) {
     Picture& x = pictures_[i];
+    std::string lacking;
     x.error = error_of([&] {
-      x.pixels = decode_region(x.file, x.info, x.header, params_, x.region, runtime_.pinned_memory(), place_.stream);
+      x.pixels =
+          decode_region(x.file, x.info, x.header, params_, x.region, runtime_.pinned_memory(), place_.stream, &lacking);
     });
+    tell_lacking(encoded_.sample(i).source, i, encoded_.size(), lacking);
   }
 
   const Batch& encoded_;

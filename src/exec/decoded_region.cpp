@@ -53,10 +53,11 @@ void show_region(Batch::Sample& sample, const Shape& picture, const Region& regi
 
 std::shared_ptr<void> decode_region(Bytes file, const ImageInfo& info, const ParsedHeader& header,
                                     const DecodeParams& params, const Region& region,
-                                    const std::shared_ptr<MemoryResource>& memory, StreamHandle stream) {
+                                    const std::shared_ptr<MemoryResource>& memory, StreamHandle stream,
+                                    std::string* lacking) {
   const size_t row = checked_bytes(region.width * output_channels(info, params.type), size_of(params.dtype));
   auto pixels = allocate_shared(memory, checked_bytes(region.height, row), stream);
-  decode_image(file, info, params, region, {pixels.get(), static_cast<int64_t>(row)}, header);
+  decode_image(file, info, params, region, {pixels.get(), static_cast<int64_t>(row)}, header, lacking);
   return pixels;
 }
 

@@ -22,9 +22,10 @@ void show_region(Batch::Sample& sample, const Shape& picture, const Region& regi
 // if nothing of the picture is there.
 std::shared_ptr<MemoryResource> memory_of_regions(std::shared_ptr<MemoryResource> memory);
 
-// Decodes on the CPU into new memory, dense. `header`: what probe_image() kept.
+// Decodes on the CPU into new memory, dense. `header`: what probe_image() kept; `lacking`: as decode_image()'s.
 std::shared_ptr<void> decode_region(Bytes file, const ImageInfo& info, const ParsedHeader& header,
                                     const DecodeParams& params, const Region& region,
-                                    const std::shared_ptr<MemoryResource>& memory, StreamHandle stream);
+                                    const std::shared_ptr<MemoryResource>& memory, StreamHandle stream,
+                                    std::string* lacking = nullptr);
 
 }  // namespace penstock

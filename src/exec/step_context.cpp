@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/step_context.h"
 
+#include "base/notice.h"
 #include "graph/arrangement.h"
 
 namespace penstock {
@@ -49,6 +50,13 @@ const std::string& source_of(const StepContext& c, const Iteration& it, int i) {
 void name_sample(const StepContext& c, const Iteration& it, int i, Error& e) {
   if (e.source.empty()) e.source = source_of(c, it, i);
   if (e.source.empty()) e.source = fmt::format("sample {} of epoch {}", it.origin[i].position, it.origin[i].epoch);
+}
+
+void tell_lacking(const StepContext& c, const Iteration& it, int i, const std::string& lacking) {
+  if (lacking.empty()) return;
+  Error named(ErrorKind::data, lacking);
+  name_sample(c, it, i, named);
+  notice_of_sample(named.source + ": " + lacking);
 }
 
 void fail_iteration(Iteration& it, Error e, const Node* n) {

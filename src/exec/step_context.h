@@ -70,6 +70,9 @@ struct StepContext {
   AfterStep after_step{};  // without threads; none: nobody looks
 };
 
+// A warning that names the sample, if its file lacks something (DecodeTask::lacking).
+void tell_lacking(const StepContext& c, const Iteration& it, int i, const std::string& lacking);
+
 // The data's fault, which the error policy may settle; the caller's and ours are always raised.
 bool is_of_data(const Error& e);
 // The file or record of a sample in the current step; "": not known.

@@ -40,6 +40,8 @@ struct FunctionCall {
   StreamHandle stream = nullptr;
   // One entry for each sample: why it failed, where its data are at fault. Null: the call throws the first error.
   std::vector<std::optional<Error>>* errors = nullptr;
+  // One entry for each sample: what its file lacks (DecodeTask::lacking). Null: that becomes warnings.
+  std::vector<std::string>* lacks = nullptr;
 };
 
 class CallFrame;

@@ -67,6 +67,7 @@ void FunctionRun::take_inputs() {
   frame_.failed.assign(static_cast<size_t>(size_), 0);
   frame_.written.assign(f_.outputs_.size(), 0);
   if (call_.errors) call_.errors->assign(static_cast<size_t>(size_), std::nullopt);
+  if (call_.lacks) call_.lacks->assign(static_cast<size_t>(size_), {});
 }
 
 void FunctionRun::take_input(size_t k) {

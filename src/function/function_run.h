@@ -23,6 +23,7 @@ class FunctionRun {
   void run_step(size_t i);
   // The call throws it, or it belongs to this one of the samples that go on.
   void fail(const Step& s, int sample, Error e);
+  void tell(int sample, const std::string& lacking) const;  // what its file lacks
   void name_error(const Step& s, int sample, Error& e) const;
   void drop_failed();
   bool has_failed(int sample) const {  // in this step

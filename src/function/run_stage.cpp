@@ -143,6 +143,7 @@ void FunctionRun::run_together(const CpuStage& stage, const Placing& to, int fir
     int number;
     SampleContext context;
     StageInput in[4];
+    std::string lacking;
     AllocateOutput allocate;
   } samples[kDecodeTogether];
   FixedVector<StageTask, kDecodeTogether> tasks;
@@ -155,6 +156,7 @@ void FunctionRun::run_together(const CpuStage& stage, const Placing& to, int fir
     auto error = error_of([&] {
       for (size_t k = 0; k < c.inputs.size(); ++k) s.in[k].view = value(c.inputs[k]).view(i);
       if (decodes) s.in[0].encoded = encoded_bytes(s.in[0].view);
+      s.in[0].lacking = &s.lacking;
     });
     if (error) {
       fail(*c.step, i, std::move(*error));
@@ -169,6 +171,13 @@ void FunctionRun::run_together(const CpuStage& stage, const Placing& to, int fir
   stage.run_together(std::span(tasks.data(), static_cast<size_t>(tasks.size())), frame_.scratch);
   for (int t = 0; t < tasks.size(); ++t)
     if (tasks[t].error) fail(*c.step, samples[t].number, std::move(*tasks[t].error));
+    else tell(samples[t].number, samples[t].lacking);
+}
+
+void FunctionRun::tell(int sample, const std::string& lacking) const {
+  if (lacking.empty()) return;
+  const int number = frame_.numbers[static_cast<size_t>(sample)];
+  tell_lacking(call_.inputs[0]->sample(number).source, number, samples_, lacking, call_.lacks);
 }
 
 void FunctionRun::run_stage(size_t i) {

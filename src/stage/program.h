@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "operator/bound_op.h"
@@ -30,6 +31,7 @@ struct StageInput {
   View view;
   Bytes encoded;
   EntropyIndexAccess* index = nullptr;  // of `encoded`, if there is a store of indexes
+  std::string* lacking = nullptr;       // if not null, gets DecodeTask::lacking
 };
 // Called once per output when its shape is known.
 using AllocateOutput = std::function<View(int output, DType, const Shape&, const Layout&)>;

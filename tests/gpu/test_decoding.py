@@ -8,6 +8,7 @@ import io
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -152,6 +153,31 @@ def test_a_damaged_file_is_named_and_the_pipeline_continues(files, tmp_path):
         pipe.run()
     good = decoding(files[:3], "mixed", batch_size=3).run()[0]
     assert len(good) == 3
+
+
+def test_what_is_there_of_a_file_is_the_cpus(tmp_path):
+    paths = []
+    for k, kind in enumerate(["420", "444", "progressive", "png", "420"]):
+        whole = saved(k, **KINDS[kind][0])
+        paths.append(tmp_path / f"{k}_{kind}")
+        paths[-1].write_bytes(whole[: len(whole) * 2 // 3] if k < 4 else whole)
+
+    @pipeline_def(batch_size=5, num_threads=2, device_id=0)
+    def partly(device):
+        encoded = fn.readers.file(files=[str(p) for p in paths])[0]
+        return fn.decoders.image(encoded, device=device, decoder="cuda", partial=True)
+
+    got = {}
+    for device in ("cpu", "mixed"):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            got[device] = [np.array(image) for image in partly(device).run()[0].as_cpu()]
+        assert all(any(str(p) in str(w.message) for w in told) for p in paths[:4])
+    for cpu, mixed in zip(got["cpu"], got["mixed"]):
+        np.testing.assert_array_equal(mixed, cpu)
+    encoded = [p.read_bytes() for p in paths]
+    for cpu, there in zip(got["cpu"], fn.decoders.image(encoded, partial=True, device="gpu", decoder="cuda").as_cpu()):
+        np.testing.assert_array_equal(np.array(there), cpu)
 
 
 def test_noise_instead_of_entropy_coded_data_does_not_crash(files, tmp_path):

@@ -265,7 +265,7 @@ def bilateral_arguments(draw, count, dtype):
 
 
 def draw_bilateral_filter(draw):
-    xs, layout, dtype = pictures(draw, IMAGES, NARROW, channels=draw(st.sampled_from([1, 3])))
+    xs, layout, dtype = pictures(draw, IMAGES, NARROW, channels=draw(st.sampled_from([1, 3, 4])))
     constants, each, at, more = bilateral_arguments(draw, len(xs), dtype)
     return Case(
         [xs],
@@ -279,8 +279,8 @@ def draw_bilateral_filter(draw):
 
 
 def draw_joint_bilateral_filter(draw):
-    xs, layout, dtype = pictures(draw, IMAGES, NARROW, channels=draw(st.sampled_from([1, 3])))
-    channels, seed = draw(st.sampled_from([1, 3])), draw(st.integers(0, 2**32 - 1))
+    xs, layout, dtype = pictures(draw, IMAGES, NARROW, channels=draw(st.sampled_from([1, 3, 4])))
+    channels, seed = draw(st.sampled_from([1, 3, 4])), draw(st.integers(0, 2**32 - 1))
     guide_layout = "FHWC" if "F" in layout else draw(st.sampled_from(["HWC", "CHW"]))
     extents = [dict(zip(layout, x.shape)) | {"C": channels} for x in xs]
     guides = [values(dtype, [e[k] for k in guide_layout], seed + i) for i, e in enumerate(extents)]

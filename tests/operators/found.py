@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sift, find_contours, hough_lines, hough_lines_p: OpenCV's results where both are the same to the bit, and random calls."""
+"""sift, find_contours, hough_lines, hough_lines_p, hough_circles: OpenCV's results where both are the same to the bit, and random calls."""
 
 import cv2
 import numpy as np
@@ -78,9 +78,30 @@ def draw_sift(draw):
     return Case([xs], [layout], dtype="float32", error=0.0, expected=lambda i: sift(planes[i]))
 
 
+def hough_circles(image):
+    found = cv2.HoughCircles(image, cv2.HOUGH_GRADIENT, 1, 10, param1=100, param2=8) if min(image.shape) > 2 else None
+    return np.zeros((0, 3), np.float32) if found is None else found.reshape(-1, found.shape[-1])[:, :3]
+
+
+def disc(rng, height, width):
+    image = np.full((height, width), 20, np.uint8)
+    if min(height, width) < 3:
+        return image
+    center, radius = (int(rng.integers(width)), int(rng.integers(height))), int(rng.integers(3, 16))
+    return cv2.GaussianBlur(cv2.circle(image, center, radius, 200, -1), (5, 5), 1.2)
+
+
+def draw_hough_circles(draw):
+    planes, xs, layout = drawn_masks(draw, disc)
+    expected = lambda i: hough_circles(planes[i])  # noqa: E731
+    constants = {"min_distance": 10.0, "threshold": 8}
+    return Case([xs], [layout], constants, dtype="float32", error=1e-4, expected=expected)
+
+
 CASES = {
     "sift": draw_sift,
     "find_contours": draw_find_contours,
+    "hough_circles": draw_hough_circles,
     "hough_lines": draw_hough_lines,
     "hough_lines_p": draw_hough_lines_p,
 }

@@ -307,6 +307,55 @@ inline Value get_property(const Value& input,
   return detail::add_one("get_property", {&input}, arguments.list(), options);
 }
 
+struct HoughCirclesArguments {
+  // Pixels of the image along one place for votes: larger ones find circles that are less round, with coarser centers.
+  // Default: 1.
+  Optional<double> accumulator_scale{};
+  // The gradient at which an edge begins; it goes on down to half of it: high and low of canny. Default: 100.
+  Optional<int64_t> edge_threshold{};
+  // Keep so many circles, those with the most pixels; 0: all. Default: 0.
+  Optional<int64_t> max_circles{};
+  // The greatest radius; 0: the longer side of the image. Default: 0.
+  Optional<int64_t> max_radius{};
+  // The least distance between two centers, in pixels: the circle with fewer pixels is dropped. Default: 20.
+  Optional<double> min_distance{};
+  // The least radius, in pixels. Default: 0.
+  Optional<int64_t> min_radius{};
+  // A center has more votes than this, and its circle more pixels of edges. Default: 100.
+  Optional<int64_t> threshold{};
+
+  Arguments list() const {
+    Arguments collected;
+    accumulator_scale.add_to(collected, "accumulator_scale");
+    edge_threshold.add_to(collected, "edge_threshold");
+    max_circles.add_to(collected, "max_circles");
+    max_radius.add_to(collected, "max_radius");
+    min_distance.add_to(collected, "min_distance");
+    min_radius.add_to(collected, "min_radius");
+    threshold.add_to(collected, "threshold");
+    return collected;
+  }
+};
+// Finds circles in a gray image by the Hough transform.
+//
+// The edges of the image are those of canny; each pixel of them votes along its gradient for centers, and the radius
+// of a center is the one at which most edges are. This is OpenCV's HoughCircles with HOUGH_GRADIENT. Smooth noise
+// before, as by gaussian_blur. Input: an image of one channel, uint8, layouts HW, HWC and CHW. Outputs: circles, (K,
+// 3) float32, the x and y of the center and the radius, in pixels; and how many pixels of edges each has, (K) int32,
+// from the most on.
+//
+// Runs on the CPU alone: pixels vote for places anywhere.
+inline std::array<Batch, 2> hough_circles(const Batch& image,
+                                          const HoughCirclesArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = detail::call_all("hough_circles", {&image}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+inline std::array<Value, 2> hough_circles(const Value& image,
+                                          const HoughCirclesArguments& arguments = {}, const NodeOptions& options = {}) {
+  const auto r = detail::add_all("hough_circles", {&image}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+
 struct HoughLinesArguments {
   // Keep so many lines, those with the most votes; 0: all. Default: 0.
   Optional<int64_t> max_lines{};

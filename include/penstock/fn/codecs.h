@@ -88,6 +88,10 @@ struct ImageArguments {
   Optional<int64_t> max_pixels{};
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: ImageType::rgb.
   Choice<ImageType> output_type{};
+  // Keep what is there of a JPEG or PNG file that ends early: the rest of the picture is gray in JPEG, as cv2.imread
+  // gives it, and 0 in PNG. A warning names the file and the row; in C and C++ the status of the sample has the
+  // message. Files that end in their headers, and those of other formats, are errors as before. Default: false.
+  Optional<bool> partial{};
   // Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up to quality
   // 90. There is no bound: at quality 100 and for black and white noise, differences of up to 255 were measured.
   // Default: false.
@@ -104,6 +108,7 @@ struct ImageArguments {
     dtype.add_to(collected, "dtype");
     max_pixels.add_to(collected, "max_pixels");
     output_type.add_to(collected, "output_type");
+    partial.add_to(collected, "partial");
     use_fast_idct.add_to(collected, "use_fast_idct");
     return collected;
   }
@@ -158,6 +163,10 @@ struct ImageCropArguments {
   Optional<int64_t> max_pixels{};
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: ImageType::rgb.
   Choice<ImageType> output_type{};
+  // Keep what is there of a JPEG or PNG file that ends early: the rest of the picture is gray in JPEG, as cv2.imread
+  // gives it, and 0 in PNG. A warning names the file and the row; in C and C++ the status of the sample has the
+  // message. Files that end in their headers, and those of other formats, are errors as before. Default: false.
+  Optional<bool> partial{};
   // How a start between two samples is rounded: "round" (half away from zero) or "truncate". Default: Rounding::round.
   Choice<Rounding> rounding{};
   // Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up to quality
@@ -180,6 +189,7 @@ struct ImageCropArguments {
     dtype.add_to(collected, "dtype");
     max_pixels.add_to(collected, "max_pixels");
     output_type.add_to(collected, "output_type");
+    partial.add_to(collected, "partial");
     rounding.add_to(collected, "rounding");
     use_fast_idct.add_to(collected, "use_fast_idct");
     return collected;
@@ -222,6 +232,10 @@ struct ImageRandomCropArguments {
   Optional<int64_t> num_attempts{};
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: ImageType::rgb.
   Choice<ImageType> output_type{};
+  // Keep what is there of a JPEG or PNG file that ends early: the rest of the picture is gray in JPEG, as cv2.imread
+  // gives it, and 0 in PNG. A warning names the file and the row; in C and C++ the status of the sample has the
+  // message. Files that end in their headers, and those of other formats, are errors as before. Default: false.
+  Optional<bool> partial{};
   // Range of the area of the window, as fractions of the image. Default: {0.0799999982, 1}.
   Optional<std::vector<double>> random_area{};
   // Range of width / height of the window. Default: {0.75, 1.33333337}.
@@ -240,6 +254,7 @@ struct ImageRandomCropArguments {
     max_pixels.add_to(collected, "max_pixels");
     num_attempts.add_to(collected, "num_attempts");
     output_type.add_to(collected, "output_type");
+    partial.add_to(collected, "partial");
     random_area.add_to(collected, "random_area");
     random_aspect_ratio.add_to(collected, "random_aspect_ratio");
     use_fast_idct.add_to(collected, "use_fast_idct");
@@ -296,6 +311,10 @@ struct ImageSliceArguments {
   Optional<bool> normalized_shape{};
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: ImageType::rgb.
   Choice<ImageType> output_type{};
+  // Keep what is there of a JPEG or PNG file that ends early: the rest of the picture is gray in JPEG, as cv2.imread
+  // gives it, and 0 in PNG. A warning names the file and the row; in C and C++ the status of the sample has the
+  // message. Files that end in their headers, and those of other formats, are errors as before. Default: false.
+  Optional<bool> partial{};
   // End, as a fraction of the extent.
   PerSample<std::vector<double>> rel_end{};
   // Extent, as a fraction of the input's.
@@ -324,6 +343,7 @@ struct ImageSliceArguments {
     normalized_anchor.add_to(collected, "normalized_anchor");
     normalized_shape.add_to(collected, "normalized_shape");
     output_type.add_to(collected, "output_type");
+    partial.add_to(collected, "partial");
     rel_end.add_to(collected, "rel_end");
     rel_shape.add_to(collected, "rel_shape");
     rel_start.add_to(collected, "rel_start");

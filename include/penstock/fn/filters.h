@@ -98,9 +98,9 @@ struct BilateralFilterArguments {
 //
 // Each pixel becomes the mean of its neighbors in a circle (C. Tomasi and R. Manduchi, 1998), which count by
 // exp(-distance^2 / (2 sigma_space^2)) * exp(-difference^2 / (2 sigma_color^2)), where the difference of two pixels is
-// the sum of those of their channels, as in OpenCV's bilateralFilter. Sums are in float32. Images have one or three
-// channels. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: integers of 8 and
-// 16 bits, float16, float32.
+// the sum of those of their channels, as in OpenCV's bilateralFilter. Sums are in float32. Images have one, three or
+// four channels. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: integers of 8
+// and 16 bits, float16, float32.
 inline Batch bilateral_filter(const Batch& input,
                               const BilateralFilterArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("bilateral_filter", {&input}, arguments.list(), options);
@@ -509,8 +509,8 @@ struct JointBilateralFilterArguments {
 //
 // As `bilateral_filter`, but the difference of two pixels is that of the guide: a depth map, a mask or flow gets the
 // edges of its picture (G. Petschnigg and others, 2004). The guide has the height, the width, the frames and the type
-// of the image, and one or three channels, as the image has. Layouts of both: HW, HWC, CHW, each also with a leading
-// F; the output keeps that of the image. Types: integers of 8 and 16 bits, float16, float32.
+// of the image, and one, three or four channels, as the image has. Layouts of both: HW, HWC, CHW, each also with a
+// leading F; the output keeps that of the image. Types: integers of 8 and 16 bits, float16, float32.
 inline Batch joint_bilateral_filter(const Batch& data, const Batch& guide,
                                     const JointBilateralFilterArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("joint_bilateral_filter", {&data, &guide}, arguments.list(), options);

@@ -79,6 +79,7 @@ NAMES = {
     "canny_edges": "fn.canny(x, low=, high=)",
     "contours": "fn.find_contours(mask, mode=, approximation=)",
     "hough_transform": "fn.hough_lines(edges, threshold=), or fn.hough_lines_p() for segments",
+    "circles": "fn.hough_circles(image, threshold=, min_distance=)",
     "ransac": 'fn.find_homography(source, target, method="ransac")',
     "non_max_suppression": "fn.nms(boxes, scores, iou_threshold=)",
     "batched_nms": "fn.nms(boxes, scores, labels, iou_threshold=)",

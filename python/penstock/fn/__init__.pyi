@@ -999,9 +999,9 @@ def bilateral_filter(
     Each pixel becomes the mean of its neighbors in a circle (C. Tomasi and R. Manduchi, 1998),
     which count by exp(-distance^2 / (2 sigma_space^2)) * exp(-difference^2 / (2
     sigma_color^2)), where the difference of two pixels is the sum of those of their channels,
-    as in OpenCV's bilateralFilter. Sums are in float32. Images have one or three channels.
-    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types:
-    integers of 8 and 16 bits, float16, float32.
+    as in OpenCV's bilateralFilter. Sums are in float32. Images have one, three or four
+    channels. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
+    Types: integers of 8 and 16 bits, float16, float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -5462,6 +5462,101 @@ def histogram(
 ) -> Any: ...
 
 @overload
+def hough_circles(
+    image: Kind,
+    /,
+    *,
+    accumulator_scale: float = 1.0,
+    min_distance: float = 20.0,
+    edge_threshold: int = 100,
+    threshold: int = 100,
+    min_radius: int = 0,
+    max_radius: int = 0,
+    max_circles: int = 0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Kind, Kind]:
+    """Finds circles in a gray image by the Hough transform.
+
+    The edges of the image are those of canny; each pixel of them votes along its gradient for
+    centers, and the radius of a center is the one at which most edges are. This is OpenCV's
+    HoughCircles with HOUGH_GRADIENT. Smooth noise before, as by gaussian_blur. Input: an image
+    of one channel, uint8, layouts HW, HWC and CHW. Outputs: circles, (K, 3) float32, the x and
+    y of the center and the radius, in pixels; and how many pixels of edges each has, (K) int32,
+    from the most on.
+
+    Runs on the CPU alone: pixels vote for places anywhere.
+
+    Args:
+        image (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        accumulator_scale (float, default 1.0): Pixels of the image along one place for votes:
+            larger ones find circles that are less round, with coarser centers.
+        min_distance (float, default 20.0): The least distance between two centers, in pixels:
+            the circle with fewer pixels is dropped.
+        edge_threshold (int, default 100): The gradient at which an edge begins; it goes on down
+            to half of it: high and low of canny.
+        threshold (int, default 100): A center has more votes than this, and its circle more
+            pixels of edges.
+        min_radius (int, default 0): The least radius, in pixels.
+        max_radius (int, default 0): The greatest radius; 0: the longer side of the image.
+        max_circles (int, default 0): Keep so many circles, those with the most pixels; 0: all.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        out (array): Outside a pipeline: what the result is written into and returned: a
+            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
+            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
+            several outputs: a tuple, in which None means a new array.
+        stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
+            number or an object of torch, CuPy or another library; omitted: the current stream
+            of the input's library. Without effect on the CPU.
+
+    Returns:
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((64, 64, 1), np.uint8)
+        >>> image = fn.draw_circles(image, centers=[30, 34], radius=16, thickness=0, color=[200])
+        >>> circles, pixels = fn.hough_circles(image, threshold=10)
+        >>> bool(np.abs(circles - [[30, 34, 16]]).max() < 1)
+        True
+    """
+    ...
+
+@overload
+def hough_circles(
+    image: Data,
+    /,
+    *,
+    accumulator_scale: float = 1.0,
+    min_distance: float = 20.0,
+    edge_threshold: int = 100,
+    threshold: int = 100,
+    min_radius: int = 0,
+    max_radius: int = 0,
+    max_circles: int = 0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    out: Any = None,
+    stream: Any = None,
+) -> tuple[Any, Any]: ...
+
+@overload
 def hough_lines(
     edges: Kind,
     /,
@@ -6108,9 +6203,9 @@ def joint_bilateral_filter(
 
     As `bilateral_filter`, but the difference of two pixels is that of the guide: a depth map, a
     mask or flow gets the edges of its picture (G. Petschnigg and others, 2004). The guide has
-    the height, the width, the frames and the type of the image, and one or three channels, as
-    the image has. Layouts of both: HW, HWC, CHW, each also with a leading F; the output keeps
-    that of the image. Types: integers of 8 and 16 bits, float16, float32.
+    the height, the width, the frames and the type of the image, and one, three or four
+    channels, as the image has. Layouts of both: HW, HWC, CHW, each also with a leading F; the
+    output keeps that of the image. Types: integers of 8 and 16 bits, float16, float32.
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

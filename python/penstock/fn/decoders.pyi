@@ -118,6 +118,7 @@ def image(
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
     decoder: str = 'auto',
+    partial: bool = False,
     max_pixels: int = 178956970,
     affine: bool = True,
     device_memory_padding: int = 16777216,
@@ -173,6 +174,11 @@ def image(
             'hardware': the JPEG engine of the GPU. 'cpu': the CPU, and the pixels are copied.
             'auto': the first of these that is available. The CPU also decodes the images that
             kernels or engine do not support. No effect on the CPU.
+        partial (bool, default False): Keep what is there of a JPEG or PNG file that ends early:
+            the rest of the picture is gray in JPEG, as cv2.imread gives it, and 0 in PNG. A
+            warning names the file and the row; in C and C++ the status of the sample has the
+            message. Files that end in their headers, and those of other formats, are errors as
+            before.
         max_pixels (int, default 178956970): An image with more pixels is a DataError; its
             header is checked before memory is allocated. More than half as many give a warning.
             Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
@@ -229,6 +235,7 @@ def image(
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
     decoder: str = 'auto',
+    partial: bool = False,
     max_pixels: int = 178956970,
     affine: bool = True,
     device_memory_padding: int = 16777216,
@@ -268,6 +275,7 @@ def image_crop(
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
     decoder: str = 'auto',
+    partial: bool = False,
     max_pixels: int = 178956970,
     affine: bool = True,
     device_memory_padding: int = 16777216,
@@ -323,6 +331,11 @@ def image_crop(
             'hardware': the JPEG engine of the GPU. 'cpu': the CPU, and the pixels are copied.
             'auto': the first of these that is available. The CPU also decodes the images that
             kernels or engine do not support. No effect on the CPU.
+        partial (bool, default False): Keep what is there of a JPEG or PNG file that ends early:
+            the rest of the picture is gray in JPEG, as cv2.imread gives it, and 0 in PNG. A
+            warning names the file and the row; in C and C++ the status of the sample has the
+            message. Files that end in their headers, and those of other formats, are errors as
+            before.
         max_pixels (int, default 178956970): An image with more pixels is a DataError; its
             header is checked before memory is allocated. More than half as many give a warning.
             Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
@@ -385,6 +398,7 @@ def image_crop(
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
     decoder: str = 'auto',
+    partial: bool = False,
     max_pixels: int = 178956970,
     affine: bool = True,
     device_memory_padding: int = 16777216,
@@ -427,6 +441,7 @@ def image_random_crop(
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
     decoder: str = 'auto',
+    partial: bool = False,
     max_pixels: int = 178956970,
     affine: bool = True,
     device_memory_padding: int = 16777216,
@@ -477,6 +492,11 @@ def image_random_crop(
             'hardware': the JPEG engine of the GPU. 'cpu': the CPU, and the pixels are copied.
             'auto': the first of these that is available. The CPU also decodes the images that
             kernels or engine do not support. No effect on the CPU.
+        partial (bool, default False): Keep what is there of a JPEG or PNG file that ends early:
+            the rest of the picture is gray in JPEG, as cv2.imread gives it, and 0 in PNG. A
+            warning names the file and the row; in C and C++ the status of the sample has the
+            message. Files that end in their headers, and those of other formats, are errors as
+            before.
         max_pixels (int, default 178956970): An image with more pixels is a DataError; its
             header is checked before memory is allocated. More than half as many give a warning.
             Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
@@ -530,6 +550,7 @@ def image_random_crop(
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
     decoder: str = 'auto',
+    partial: bool = False,
     max_pixels: int = 178956970,
     affine: bool = True,
     device_memory_padding: int = 16777216,
@@ -569,6 +590,7 @@ def image_slice(
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
     decoder: str = 'auto',
+    partial: bool = False,
     max_pixels: int = 178956970,
     affine: bool = True,
     device_memory_padding: int = 16777216,
@@ -628,6 +650,11 @@ def image_slice(
             'hardware': the JPEG engine of the GPU. 'cpu': the CPU, and the pixels are copied.
             'auto': the first of these that is available. The CPU also decodes the images that
             kernels or engine do not support. No effect on the CPU.
+        partial (bool, default False): Keep what is there of a JPEG or PNG file that ends early:
+            the rest of the picture is gray in JPEG, as cv2.imread gives it, and 0 in PNG. A
+            warning names the file and the row; in C and C++ the status of the sample has the
+            message. Files that end in their headers, and those of other formats, are errors as
+            before.
         max_pixels (int, default 178956970): An image with more pixels is a DataError; its
             header is checked before memory is allocated. More than half as many give a warning.
             Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
@@ -695,6 +722,7 @@ def image_slice(
     jpeg_fancy_upsampling: bool = False,
     decode: str = 'exact',
     decoder: str = 'auto',
+    partial: bool = False,
     max_pixels: int = 178956970,
     affine: bool = True,
     device_memory_padding: int = 16777216,

@@ -147,6 +147,7 @@ PENSTOCK_IMAGE_FORMAT({
     .suffixes = {".jpg", ".jpeg", ".jpe", ".jfif"},
     .read_by_default = {10, {".jpg", ".jpeg"}},
     .four_channels_are_cmyk = true,
+    .keeps_rows = true,
     .decoders = {&penstock_jpeg, &libjpeg_turbo_decoder()},
     .verify = &verify_jpeg,
     .taken = "[baseline, progressive, arithmetic; gray, YCbCr, RGB, CMYK](../explanation/entropy_index.md); lossless "

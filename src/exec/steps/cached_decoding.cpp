@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/notice.h"
 #include "exec/decoded_region.h"
 
 namespace penstock {
@@ -45,7 +46,10 @@ CachedDecoding::Picture CachedDecoding::decode(const std::string& name, Bytes fi
   if (!cache_->wants(name, checked_bytes(shape.volume(), size_of(params.dtype)))) return nullptr;
   try {
     const Region all{0, 0, shape[0], shape[1]};
-    return cache_->keep(name, {shape, decode_region(file, info, header, params, all, default_memory(), {}), nullptr});
+    std::string lacking;
+    auto pixels = decode_region(file, info, header, params, all, default_memory(), {}, &lacking);
+    if (!lacking.empty()) notice_of_sample(name + ": " + lacking);
+    return cache_->keep(name, {shape, std::move(pixels), nullptr});
   } catch (...) {
     cache_->forget(name);
     throw;

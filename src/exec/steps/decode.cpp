@@ -147,7 +147,9 @@ void DecodeStep::decode_sample(Iteration& it, DecodeState& state, int i, Worker&
     return decoder_->decoder().declines(x.file, x.info, state.params, read, &x.header).empty();
   };
   if (!state.handed_over && engine_takes_it()) return;
-  x.pixels = decode_region(x.file, x.info, read, state.params, x.region, context_.gpu->pinned(), it.stream);
+  std::string lacking;
+  x.pixels = decode_region(x.file, x.info, read, state.params, x.region, context_.gpu->pinned(), it.stream, &lacking);
+  tell_lacking(context_, it, i, lacking);
   if (state.handed_over) upload(it, state, i);
 }
 

@@ -190,6 +190,7 @@ void StageStep::run(Iteration& it, int first, int count, Worker& worker) {
   StageState& state = state_of(it);
   const bool decodes = state.runner->program().nodes[0].op->traits().decodes;
   StageInput in[kMost][4];
+  std::string lacking[kMost];
   std::optional<SampleContext> contexts[kMost];
   AllocateOutput allocates[kMost];
   std::vector<StageTask> tasks;
@@ -203,6 +204,7 @@ void StageStep::run(Iteration& it, int first, int count, Worker& worker) {
       if (name && run_cached(it, state, i, worker, cached_pictures_->find(*name), inputs)) continue;
       find_input(it, i, decodes, worker, t, in[t]);
       if (i - first < kMost) worker.weights[static_cast<size_t>(i - first)] = in[t][0].encoded.size();
+      in[t][0].lacking = &lacking[t];
       const auto params = [&] { return state.runner->program().nodes[0].op->decode_params(); };
       if (name && run_cached(it, state, i, worker, cached_pictures_->decode(*name, in[t][0].encoded, params()), inputs))
         continue;
@@ -221,6 +223,7 @@ void StageStep::run(Iteration& it, int first, int count, Worker& worker) {
   state.runner->run_together(tasks, *worker.scratch);
   for (size_t t = 0; t < tasks.size(); ++t)
     if (tasks[t].error) add_error(it, sample_of[t], std::move(*tasks[t].error));
+    else tell_lacking(context_, it, sample_of[t], lacking[t]);
 }
 
 }  // namespace

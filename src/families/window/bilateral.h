@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bilateral means: each pixel becomes the mean of its neighbors in a circle. They count by a Gaussian of their distance
 // times a Gaussian of how much a guide differs there from the center, summed over the guide's channels. The guide may
-// be the image. Images and guides have one or three channels, and a type that has_stencils().
+// be the image. Images and guides have one, three or four channels, and a type that has_stencils().
 #pragma once
 #include <cmath>
 
@@ -37,7 +37,8 @@ inline std::vector<BilateralTap> bilateral_taps(const BilateralCircle& c) {
 inline BilateralPlanes bilateral_planes(const View& v) {
   const int channel = v.layout.find('C'), height = v.layout.find('H');
   const int64_t channels = channel < 0 ? 1 : v.shape[channel];
-  if (channels != 1 && channels != 3) bad_argument("expected images of one or three channels, got {}", channels);
+  if (channels != 1 && channels != 3 && channels != kBilateralChannels)
+    bad_argument("expected images of one, three or four channels, got {}", channels);
   const int64_t plane = v.shape[height] * v.shape[height + 1];
   return {v.data, channels, channel > height ? channels : 1, channel > height ? 1 : plane};
 }

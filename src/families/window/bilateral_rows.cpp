@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/window/bilateral_rows.h"
 
+#include <type_traits>
 #include <vector>
 
 #include "base/crew.h"
@@ -24,11 +25,16 @@ using RowLoop = void (*)(float* const*, const float* const*, int, const RowTap*,
 template <int guide, int image, bool joint> RowLoop loop_for(Target target) {
   return PENSTOCK_FOR_TARGET(target, bilateral_loops, bilateral_row<guide, image, joint>);
 }
+// f(1), f(3) or f(4), as constants.
+template <class F> RowLoop by_channels(int64_t channels, const F& f) {
+  if (channels == 4) return f(std::integral_constant<int, 4>());
+  return channels == 3 ? f(std::integral_constant<int, 3>()) : f(std::integral_constant<int, 1>());
+}
 RowLoop row_loop(Target target, const BilateralRow& r) {
-  const bool color = r.image.channels == 3;
-  if (!r.joint) return color ? loop_for<3, 3, false>(target) : loop_for<1, 1, false>(target);
-  if (r.guide.channels == 3) return color ? loop_for<3, 3, true>(target) : loop_for<3, 1, true>(target);
-  return color ? loop_for<1, 3, true>(target) : loop_for<1, 1, true>(target);
+  return by_channels(r.image.channels, [&](auto image) {
+    if (!r.joint) return loop_for<image, image, false>(target);
+    return by_channels(r.guide.channels, [&](auto guide) { return loop_for<guide, image, true>(target); });
+  });
 }
 
 // Rows of one image after the other.

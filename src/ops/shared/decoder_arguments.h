@@ -10,7 +10,7 @@ namespace penstock {
 template <class Family> struct DecoderArguments : Family {
   int output_type = 0;
   DType dtype = DType::uint8;
-  bool adjust_orientation = true, use_fast_idct = false, jpeg_fancy_upsampling = false;
+  bool adjust_orientation = true, use_fast_idct = false, jpeg_fancy_upsampling = false, partial = false;
   // Accepted without effect: these arguments tune engines of other devices.
   bool affine = true, memory_stats = false, split_stages = false, use_chunk_allocator = false;
   int64_t device_memory_padding = 16777216, device_memory_padding_jpeg2k = 0;
@@ -36,6 +36,7 @@ template <class Family> struct DecoderArguments : Family {
     p.fancy_upsampling = true;  // as jpeg_fancy_upsampling=False, which also acts on a CPU
     p.fast_idct = use_fast_idct;
     p.may_scale = decode == "fast";
+    p.partial = partial;
     p.max_pixels = max_pixels;
     return p;
   }
@@ -67,6 +68,10 @@ template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
            "What decodes for a GPU (device=\"mixed\"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. "
            "'cpu': the CPU, and the pixels are copied. 'auto': the first of these that is available. The CPU also "
            "decodes the images that kernels or engine do not support. No effect on the CPU.")
+      .arg("partial", &Op::partial,
+           "Keep what is there of a JPEG or PNG file that ends early: the rest of the picture is gray in JPEG, as "
+           "cv2.imread gives it, and 0 in PNG. A warning names the file and the row; in C and C++ the status of the "
+           "sample has the message. Files that end in their headers, and those of other formats, are errors as before.")
       .arg("max_pixels", &Op::max_pixels, kMaxPixelsText, within(1, kLargestLimit))
       .arg("affine", &Op::affine, none)
       .arg("device_memory_padding", &Op::device_memory_padding, none)

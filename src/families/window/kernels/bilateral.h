@@ -13,7 +13,7 @@ namespace penstock::window {
 
 using namespace whole;
 
-constexpr int kBilateralChannels = 3;
+constexpr int kBilateralChannels = 4;  // at most
 
 struct BilateralTap {
   int32_t down, right;  // to the neighbor
