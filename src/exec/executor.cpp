@@ -142,13 +142,6 @@ void Executor::log_steps() {
   outputs.log_steps();
 }
 
-// A GPU's room and its decoders count on the depth that they were made for.
-void Executor::tune(int threads, int depth) {
-  if (threads < 1 || depth < 1) bad_argument("at least one thread and one batch ahead, got {} and {}", threads, depth);
-  iterations.scheduler.keep_awake(threads);
-  if (!gpu_) iterations.depth = std::min(depth, context_.depth);
-}
-
 void Executor::add_to(PipelineStatistics& s) const {
   indexes_.add_to(s, runner_.workers);
   s.device_bytes_in_use = static_cast<int64_t>(runner_.admission.device_bytes_in_use());

@@ -17,7 +17,6 @@ class Executor {
   void set_refill(int batch_size);
   void watch_steps(AfterStep after);
   void log_steps();
-  void tune(int threads, int depth);
   void add_to(PipelineStatistics& s) const;
   void restore(const std::string& state);
 

@@ -36,6 +36,9 @@ class LaneThreads {
   // Those that must not work now; nothing else wakes them.
   void sleep_in_reserve(std::unique_lock<std::mutex>& lock) { spare_.wait(lock); }
   void wake_reserve() { spare_.notify_all(); }
+  bool may_work(int number, int lane) const {
+    return lane != kAnyStep || (reserve.is_awake(number) && reserve.lets_work());
+  }
   Reserve reserve;  // of the threads of kAnyStep
   std::condition_variable& consumers() { return consumers_; }
   // Waits for threads that work, but at most `patience` for those of lanes of their own: they may be in a function of

@@ -178,7 +178,13 @@ void Pipeline::schedule_batches(uint64_t epoch, std::span<const int64_t> batches
   }
 }
 
-void Pipeline::tune(int threads, int depth) { state_->executor.tune(threads, depth); }
+void Pipeline::tune(int threads, int depth) {
+  if (threads < 1 || depth < 1) bad_argument("at least one thread and one batch ahead, got {} and {}", threads, depth);
+  Executor& e = state_->executor;
+  e.iterations.scheduler.look_again(threads);
+  // A GPU's room and its decoders count on the depth that they were made for.
+  if (!e.plan.uses_gpu()) e.iterations.depth = std::min(depth, std::max(1, e.options.prefetch));
+}
 void Pipeline::set_refill(int batch_size) { state_->executor.set_refill(batch_size); }
 void Pipeline::reset(const std::function<void()>& poll) {
   const State::Use use(*state_, State::kWhole);

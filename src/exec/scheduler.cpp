@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/scheduler.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
@@ -99,13 +98,13 @@ void Scheduler::made_room() {
   threads_.wake(w);
 }
 
-void Scheduler::keep_awake(int threads) {
-  {
+void Scheduler::look_again(int awake) {
+  if (awake > 0) {
     std::lock_guard lock(mutex_);
-    threads_.reserve.keep_awake(std::max(1, threads));
+    threads_.reserve.keep_awake(awake);
   }
   threads_.wake_any();  // those that may not work any more leave the others' queue of sleepers
-  threads_.wake_reserve();
+  if (awake > 0) threads_.wake_reserve();
 }
 
 void Scheduler::ask_to_stop() {
@@ -137,13 +136,9 @@ Wake Scheduler::advance(Job& job) {
   return w;
 }
 
-bool Scheduler::may_work(int number, int lane) const {
-  return lane != kAnyStep || (threads_.reserve.is_awake(number) && threads_.reserve.lets_work());
-}
-
 void Scheduler::sleep(int number, int lane, bool& watches, std::unique_lock<std::mutex>& lock) {
   if (lane != kAnyStep) return threads_.sleep(lane, lock);
-  if (!may_work(number, lane)) {
+  if (!threads_.may_work(number, lane)) {
     watches = false;
     if (!threads_.reserve.is_awake(number)) threads_.wake_any();  // one goes on with what this thread has left
     return threads_.sleep_in_reserve(lock);
@@ -167,7 +162,7 @@ void Scheduler::serve(int number, int lane) {
   std::unique_lock lock(mutex_);
   while (!stop_) {
     Task task;
-    const bool works = may_work(number, lane);
+    const bool works = threads_.may_work(number, lane);
     if (works && queue_.find(task, lane, done.get())) {
       const bool counts = lane == kAnyStep && threads_.reserve.is_kept();
       if (counts) threads_.reserve.begins(number, task.job->step, task.count, clock_ns());

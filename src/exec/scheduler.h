@@ -39,9 +39,8 @@ class Scheduler {
   void go_on(Job& job);                 // to its next step, or its end
   void run_items(Job& job, int64_t n);  // of the step that it is in
   void made_room();                     // for those that had none
-  void look_again() { threads_.wake_any(); }
-
-  void keep_awake(int threads);  // of kAnyStep, at least one; the others sleep
+  // All threads that have found no task. awake: from now on so many of kAnyStep work, the others sleep; 0: as before.
+  void look_again(int awake = 0);
 
   void ask_to_stop();  // no thread takes another task
   bool stopping() const { return stop_; }
@@ -55,7 +54,6 @@ class Scheduler {
   friend class JobConsumer;
   friend class Stepping;
   void serve(int number, int lane);
-  bool may_work(int number, int lane) const;
   void sleep(int number, int lane, bool& watches, std::unique_lock<std::mutex>& lock);
   void perform(const Task& task, int number, std::unique_lock<std::mutex>& lock);  // locks it
   Wake advance(Job& job);                                                          // under mutex_

@@ -189,7 +189,7 @@ void run_random_graph(unsigned seed, bool stepping = false, bool parks = false) 
   const bool soon = random() % 2;
   uint64_t next = 0;
   for (int taken = 0, added = 0; taken < jobs; ++taken) {
-    if (parks) scheduler.keep_awake(1 + static_cast<int>(random() % 3));
+    if (parks) scheduler.look_again(1 + static_cast<int>(random() % 3));
     while (added < jobs && scheduler.size() < ahead) scheduler.add(work.make(), soon && ahead == 1), ++added;
     const auto job = std::static_pointer_cast<NotedJob>(consumer.take({}, [](const auto&) {}));
     ASSERT_EQ(job->number, next++);
