@@ -28,16 +28,17 @@ def loaded(path):
 
 
 def run(script, folder, batches=None):
-    """(the statistics, samples a second without the first two batches)."""
+    """(the statistics, samples a second without the first batches, which start processes)."""
+    skipped = getattr(script, "SKIPPED", 2)
     pipe = script.pipeline(folder)
     step = getattr(script, "step", lambda batch: None)
     count = batches or script.BATCHES
     with getattr(script, "beside", contextlib.nullcontext)():
         for i in range(count):
-            if i == 2:
+            if i == skipped:
                 begin = time.perf_counter()
             step(pipe.run())
-        rate = (count - 2) * pipe.max_batch_size / (time.perf_counter() - begin)
+        rate = (count - skipped) * pipe.max_batch_size / (time.perf_counter() - begin)
     stats = pipe.stats()
     pipe.close()
     return stats, rate

@@ -5,7 +5,7 @@ import photographs
 from penstock import fn, pipeline_def
 from remote_server import RemoteServer
 
-VERDICT, BATCHES = "network", 10
+VERDICT, BATCHES, SKIPPED = "network", 10, 0  # objects are announced ahead: the first batches wait for most of them
 
 
 def prepare(folder):
