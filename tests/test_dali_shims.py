@@ -151,7 +151,7 @@ def images():
 
 
 def test_a_type_that_is_not_of_elements_is_refused():
-    with pytest.raises(TypeError, match=r"\[cast\] 12 is not an element type"):
+    with pytest.raises(TypeError, match=r"\[cast\] dtype: 12 is not an element type"):
         fn.cast(IMAGES[0], dtype=types.STRING)
     with pytest.raises(TypeError, match="NumPy has no type for DALIDataType.FEATURE"):
         types.to_numpy_type(types.FEATURE)

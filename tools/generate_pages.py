@@ -100,7 +100,7 @@ def page(operator):
         lines += [
             f"| `{a['name']}` | {values(a)} | {default(a)} | {'and per frame' if a['per_frame'] else 'yes' if a['per_sample'] else ''} | "
             f"{' '.join(a['doc'].split()).replace('|', chr(92) + '|')} |"
-            for a in operator["arguments"]
+            for a in sorted(operator["arguments"], key=lambda a: a["doc"].startswith("Accepted without effect"))
         ]
     if operator["name"] not in IN_PYTHON:
         lines += example(operator)

@@ -3,7 +3,8 @@
 
 import os as _os
 
-from . import _core, fn, former_names, types
+from . import _core, fn, types
+from . import former_names as _former_names  # noqa: F401
 from . import settings as _settings
 from .base import unseeded as _unseeded
 from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, set_device_allocator, tensor
@@ -65,6 +66,25 @@ __all__ = [
     "tfrecord",
     "types",
 ]
+# Modules that are imported on first use: those that programs name, which dir() shows, and the others.
+_MODULES = (
+    "albumentations",
+    "annotations",
+    "augment",
+    "control",
+    "cvcuda",
+    "dali",
+    "loaders",
+    "math",
+    "pictures",
+    "plugin",
+    "progress",
+    "sample",
+    "storage",
+    "tfrecord",
+    "torch",
+)
+_OTHER_MODULES = ("function", "pipeline", "python_function", "sources", "tensors")
 
 
 def _imported_late(name):
@@ -93,26 +113,7 @@ def _imported_late(name):
         from .workers.pool import WorkerError
 
         return WorkerError
-    if name in (
-        "albumentations",
-        "annotations",
-        "augment",
-        "control",
-        "function",
-        "loaders",
-        "math",
-        "pictures",
-        "pipeline",
-        "plugin",
-        "progress",
-        "python_function",
-        "sample",
-        "sources",
-        "storage",
-        "tensors",
-        "tfrecord",
-        "torch",
-    ):
+    if name in _MODULES or name in _OTHER_MODULES:
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
@@ -158,7 +159,7 @@ del show, _repr_html_
 
 
 def __dir__():
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *_MODULES, *(name for name in globals() if name.startswith("__"))})
 
 
 def _tell_nvidia_folders():

@@ -62,3 +62,9 @@ def Constant(
     if plain and device is None:
         return ScalarConstant(value, dtype)
     return ConstantNode(device, value, dtype, shape, layout, **arguments)
+
+
+def __dir__():
+    public = (n for n, v in globals().items() if getattr(v, "__module__", __name__) == __name__ and not n.startswith("_"))
+    hidden = ("TYPE_CHECKING", "annotations")
+    return sorted({*public, *(n for n in globals() if n.startswith("__"))} - {*hidden})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Python objects as constant arguments of operators.
 #include "interop.h"
+#include "operator/argument_kinds.h"
 
 namespace penstock::python {
 namespace {
@@ -78,6 +79,7 @@ DType dtype_from(PyObject* o) {
   if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::int32;
   if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DType::float32;
   nb::handle h(o);
+  if (PyFloat_Check(o)) bad_type("{} is not an element type, such as 'uint8' or 'float32'", PyFloat_AsDouble(o));
   std::string name;
   if (PyType_Check(o)) name = nb::cast<std::string>(h.attr("__name__"));                     // numpy.uint8
   else if (PyObject_HasAttrString(o, "name")) name = nb::cast<std::string>(h.attr("name"));  // numpy.dtype("uint8")
@@ -88,7 +90,11 @@ DType dtype_from(PyObject* o) {
 }
 
 Value value_from(PyObject* o, const ArgInfo& info) {
-  if (info.type == ArgType::dtype) return static_cast<int64_t>(dtype_from(o));
+  if (info.type == ArgType::dtype) try {
+      return static_cast<int64_t>(dtype_from(o));
+    } catch (const Error& e) {
+      throw Error(e.kind(), fmt::format("{}: {}", info.name, e.what()));
+    }
   if (PyBool_Check(o)) return o == Py_True;
   if (PyFloat_Check(o)) return PyFloat_AsDouble(o);
   if (PyLong_Check(o)) {
@@ -130,7 +136,7 @@ Value value_from(PyObject* o, const ArgInfo& info) {
   if (PyObject_HasAttrString(o, "__dlpack__") || PyObject_HasAttrString(o, "__array_interface__") ||
       PyObject_HasAttrString(o, "__cuda_array_interface__"))
     return here();  // also NumPy's scalars
-  bad_type("{}: a value of type {} cannot be an argument", info.name, type_name(o));
+  bad_type("{}: expected {}, got a value of type {}", info.name, meaning_of(info.type), type_name(o));
 }
 
 }  // namespace penstock::python

@@ -6,7 +6,9 @@
 #include "exec/call.h"
 #include "data/hash.h"
 
+#include <algorithm>
 #include <atomic>
+#include <climits>
 #include <nanobind/stl/optional.h>
 #include <optional>
 #include <random>
@@ -129,9 +131,18 @@ int find_name(const std::vector<PyObject*>& known, PyObject* key) {
   throw e;
 }
 
+long long integer_of(const char* name, PyObject* value) {
+  const long long given = PyIndex_Check(value) ? PyLong_AsLongLong(value) : -1;
+  if (!PyIndex_Check(value) || PyErr_Occurred()) {
+    PyErr_Clear();
+    bad_type("{}: expected an integer of 64 bits, got {}", name, nb::repr(value).c_str());
+  }
+  return given;
+}
+
 // The GPU that "gpu", "gpu:1" and "mixed" request; -1: "cpu". If there is no GPU, a warning (or an error) and the CPU.
 int gpu_of(PyObject* value) {
-  if (!PyUnicode_Check(value)) bad_type("device must be 'cpu', 'gpu', 'gpu:N' or 'mixed'");
+  if (!PyUnicode_Check(value)) bad_type("device must be 'cpu', 'gpu', 'gpu:N' or 'mixed', got {}", nb::repr(value).c_str());
   const auto text = nb::cast<std::string>(nb::handle(value));
   if (text == "cpu") return -1;
   const size_t colon = text.find(':');
@@ -339,14 +350,12 @@ class ImmediateCall {
         else to_host_ = true;
         break;
       case Common::seed: {
-        const long long s = PyLong_AsLongLong(value);
-        if (s == -1 && PyErr_Occurred()) throw nb::python_error();
+        const long long s = integer_of("seed", value);
         if (s != -1) context_.seed = static_cast<uint64_t>(s), context_.draws.node = kSeeded, seeded_ = true;
         break;
       }
       case Common::batch_size:
-        batch_size_ = static_cast<int>(PyLong_AsLong(value));
-        if (PyErr_Occurred()) throw nb::python_error();
+        batch_size_ = static_cast<int>(std::clamp<long long>(integer_of("batch_size", value), -1, INT_MAX));
         if (given_.n > 0 || batch_size_ < 1)
           bad_argument("batch_size must be positive, and only operators without inputs accept it");
         batched_ = sized_ = true;

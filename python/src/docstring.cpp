@@ -16,25 +16,24 @@ constexpr int kMostNamedInputs = 4;  // more than these are *inputs
 constexpr std::string_view kExample = "Example:\n";
 
 struct CommonArgument {
-  const char *name, *default_text, *doc;
+  const char *name, *default_text, *kind, *doc;
 };
 constexpr CommonArgument kCommon[] = {
-    {"device", "None", "(str): Where the operator runs: \"cpu\", \"gpu\" or, for decoders, \"mixed\"."},
-    {"name", "None", "(str): The operator's name in the pipeline."},
-    {"seed", "-1", "(int): Seed of the operator's random numbers; -1: derived from the pipeline's."},
-    {"bytes_per_sample_hint", "None", "(int): Accepted without effect."},
-    {"preserve", "False", "(bool): Accepted without effect."},
+    {"device", "None", "str", "Where the operator runs: \"cpu\", \"gpu\" or, for decoders, \"mixed\"."},
+    {"name", "None", "str", "The operator's name in the pipeline."},
+    {"seed", "-1", "int", "Seed of the operator's random numbers; -1: derived from the pipeline's."},
+    {"bytes_per_sample_hint", "None", "int", "Accepted without effect."},
+    {"preserve", "False", "bool", "Accepted without effect."},
 };
 constexpr const char* kOut =
-    "(array): Outside a pipeline: what the result is written into and returned: a writable array of its type and "
+    "Outside a pipeline: what the result is written into and returned: a writable array of its type and "
     "shape, on a GPU row-major without gaps. For a batch: a Batch, a list of arrays, or an array whose first dimension "
     "counts the samples. For several outputs: a tuple, in which None means a new array.";
 constexpr const char* kStream =
-    "(object): Outside a pipeline: the CUDA stream that the call is enqueued on, a number or an object of torch, CuPy "
-    "or "
-    "another library; omitted: the current stream of the input's library. Without effect on the CPU.";
+    "Outside a pipeline: the CUDA stream that the call is enqueued on, a number or an object of torch, CuPy "
+    "or another library; omitted: the current stream of the input's library. Without effect on the CPU.";
 constexpr const char* kBatchSize =
-    "(int): Outside a pipeline: number of samples of the result, which is a Batch; omitted: one array.";
+    "Outside a pipeline: number of samples of the result, which is a Batch; omitted: one array.";
 
 // The value of an argument of this name in an example. An operator that needs another value has an example in its text.
 constexpr std::pair<std::string_view, std::string_view> kValues[] = {
@@ -147,18 +146,38 @@ std::string made_example(const OpInfo& info) {
   return (info.min_inputs > 0 ? ">>> image = np.zeros((48, 64, 3), np.uint8)\n" : "") + (">>> result = " + call);
 }
 
+// The lines of arguments: first those that do something, then those with a reason why they do nothing, then the names of
+// those that other libraries' scripts give and that mean nothing here.
+class ArgumentLines {
+ public:
+  void add(const std::string& name, const std::string& kind, std::string_view doc) {
+    const bool nothing = doc.starts_with(kWithoutEffect);
+    if (nothing && doc.size() == kWithoutEffect.size() + 1) names_ += (names_.empty() ? "" : ", ") + name;
+    else append_wrapped(nothing ? reasons_ : lines_, fmt::format("{} ({}): {}", name, kind, doc), 4, 8);
+  }
+  std::string text() const {
+    std::string s = lines_ + reasons_;
+    if (!names_.empty()) append_wrapped(s, fmt::format("{}: {}.", names_, kWithoutEffect), 4, 8);
+    return s;
+  }
+
+ private:
+  static constexpr std::string_view kWithoutEffect = "Accepted without effect";
+  std::string lines_, reasons_, names_;
+};
+
 std::string arguments_of(const OpInfo& info) {
-  std::string s;
-  auto add = [&s](const std::string& text) { append_wrapped(s, text, 4, 8); };
+  ArgumentLines lines;
   bool first = true;
   for (const Parameter& p : input_parameters(info)) {
     if (p.name.starts_with('*'))
-      add(fmt::format("{} (data): {} to {} inputs: arrays, lists of samples, Tensors, Batches, values of a pipeline.",
-                      p.name, info.min_inputs, info.max_inputs));
+      lines.add(p.name, "data",
+                fmt::format("{} to {} inputs: arrays, lists of samples, Tensors, Batches, values of a pipeline.",
+                            info.min_inputs, info.max_inputs));
     else
-      add(fmt::format("{} (data{}): {}", p.name, p.optional ? ", optional" : "",
-                      first ? "An array, a list of samples, a Tensor, a Batch, or a value of a pipeline."
-                            : "Like the first input."));
+      lines.add(p.name, p.optional ? "data, optional" : "data",
+                first ? "An array, a list of samples, a Tensor, a Batch, or a value of a pipeline."
+                      : "Like the first input.");
     first = false;
   }
   for (const auto& a : info.args) {
@@ -166,13 +185,13 @@ std::string arguments_of(const OpInfo& info) {
     if (a.per_sample) kind += a.per_frame ? ", or one per sample or frame" : ", or one per sample";
     if (a.required) kind += ", required";
     else if (a.default_value.index() != 0) kind += ", default " + default_text(a);
-    add(fmt::format("{} ({}): {}", a.name, kind, a.doc));
+    lines.add(a.name, kind, a.doc);
   }
   for (const auto& c : kCommon)
-    if (!info.arg(c.name)) add(fmt::format("{} {}", c.name, c.doc));
-  if (!is_reader(info)) add(fmt::format("out {}", kOut)), add(fmt::format("stream {}", kStream));
-  if (takes_batch_size(info)) add(fmt::format("batch_size {}", kBatchSize));
-  return s;
+    if (!info.arg(c.name)) lines.add(c.name, c.kind, c.doc);
+  if (!is_reader(info)) lines.add("out", "array", kOut), lines.add("stream", "object", kStream);
+  if (takes_batch_size(info)) lines.add("batch_size", "int", kBatchSize);
+  return lines.text();
 }
 
 std::string returns_of(const OpInfo& info) {

@@ -271,7 +271,7 @@ E one_of(const std::string& what, const std::string& given, std::initializer_lis
     ++i;
   }
   std::vector<std::string> known(names.begin(), names.end());
-  bad_argument("{} cannot be '{}'{}", what, given, did_you_mean(given, known));
+  bad_argument("{} must be one of '{}', got '{}'{}", what, fmt::join(known, "', '"), given, did_you_mean(given, known));
 }
 
 EpochMode epoch_mode(const std::string& s) {

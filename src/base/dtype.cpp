@@ -14,7 +14,8 @@ DType dtype_from_name(const std::string& s) {
   for (int i = 0; i < 12; ++i)
     if (s == kNames[i]) return static_cast<DType>(i);
   if (s == "float") return DType::float32;
-  bad_type("'{}' is not an element type{}", s, did_you_mean(s, {std::begin(kNames), std::end(kNames)}));
+  const std::string near = did_you_mean(s, {std::begin(kNames), std::end(kNames)});
+  bad_type("'{}' is not an element type{}", s, near.empty() ? ", such as 'uint8' or 'float32'" : near);
 }
 
 void fail_no_dtype() { fail(ErrorKind::internal, "a value without an element type"); }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "batch/view_part.h"
+#include "operator/argument_kinds.h"
 #include "operator/named_numbers.h"
 
 namespace penstock {
@@ -14,26 +15,36 @@ const char* name_of(ArgType t) {
   return names[static_cast<int>(t)];
 }
 
-static const char* kind_of(const Value& v) {
-  constexpr const char* names[] = {"None", "bool",        "int",           "float",
-                                   "str",  "list of int", "list of float", "list of str"};
-  return names[v.index()];
+const char* meaning_of(ArgType t) {
+  constexpr const char* texts[] = {"True or False",   "an integer",         "a number",          "a string",
+                                   "an element type", "a list of integers", "a list of numbers", "a list of strings"};
+  return texts[static_cast<int>(t)];
 }
 
-static double number(const Value& v) {
+[[noreturn]] static void refuse_kind(const char* wanted, const Value& v) {
+  std::string given = to_text(v);
+  if (given.size() > 60) {
+    size_t end = 57;
+    while (end > 0 && (given[end] & 0xC0) == 0x80) --end;  // not inside a letter of several bytes
+    given = given.substr(0, end) + "...";
+  }
+  bad_type("expected {}, got {}", wanted, given);
+}
+
+static double number(const Value& v, const char* wanted = "a number") {
   if (auto p = std::get_if<bool>(&v)) return *p;
   if (auto p = std::get_if<int64_t>(&v)) return static_cast<double>(*p);
   if (auto p = std::get_if<double>(&v)) return *p;
   if (auto p = std::get_if<std::vector<int64_t>>(&v); p && p->size() == 1) return static_cast<double>((*p)[0]);
   if (auto p = std::get_if<std::vector<double>>(&v); p && p->size() == 1) return (*p)[0];
-  bad_type("expected a number, got {}", kind_of(v));
+  refuse_kind(wanted, v);
 }
 
 template <> double value_as<double>(const Value& v) { return number(v); }
 template <> float value_as<float>(const Value& v) { return static_cast<float>(number(v)); }
 template <> int64_t value_as<int64_t>(const Value& v) {
   if (auto p = std::get_if<int64_t>(&v)) return *p;
-  const double d = number(v);
+  const double d = number(v, "an integer");
   if (d != std::floor(d) || std::fabs(d) > 9e18) bad_type("expected an integer, got {}", d);
   return static_cast<int64_t>(d);
 }
@@ -42,10 +53,10 @@ template <> int value_as<int>(const Value& v) {
   if (i < INT32_MIN || i > INT32_MAX) bad_argument("{} does not fit into 32 bits", i);
   return static_cast<int>(i);
 }
-template <> bool value_as<bool>(const Value& v) { return number(v) != 0; }
+template <> bool value_as<bool>(const Value& v) { return number(v, "True or False") != 0; }
 template <> std::string value_as<std::string>(const Value& v) {
   if (auto p = std::get_if<std::string>(&v)) return *p;
-  bad_type("expected a string, got {}", kind_of(v));
+  refuse_kind("a string", v);
 }
 template <> DType value_as<DType>(const Value& v) {
   if (auto p = std::get_if<std::string>(&v)) return dtype_from_name(*p);
@@ -57,16 +68,16 @@ template <> std::vector<std::string> value_as<std::vector<std::string>>(const Va
   if (auto p = std::get_if<std::vector<std::string>>(&v)) return *p;
   if (auto p = std::get_if<std::string>(&v)) return {*p};
   if (auto p = std::get_if<std::vector<int64_t>>(&v); p && p->empty()) return {};
-  bad_type("expected a list of strings, got {}", kind_of(v));
+  refuse_kind("a list of strings", v);
 }
 static void refuse_text(const Value& v, const char* wanted) {
   if (std::holds_alternative<std::string>(v) || std::holds_alternative<std::vector<std::string>>(v))
-    bad_type("expected a list of {}, got {}", wanted, kind_of(v));
+    refuse_kind(wanted, v);
 }
 template <> std::vector<double> value_as<std::vector<double>>(const Value& v) {
   if (auto p = std::get_if<std::vector<double>>(&v)) return *p;
   if (auto p = std::get_if<std::vector<int64_t>>(&v)) return {p->begin(), p->end()};
-  refuse_text(v, "numbers");
+  refuse_text(v, "a list of numbers");
   return {number(v)};
 }
 template <> std::vector<float> value_as<std::vector<float>>(const Value& v) {
@@ -75,7 +86,7 @@ template <> std::vector<float> value_as<std::vector<float>>(const Value& v) {
 }
 template <> std::vector<int64_t> value_as<std::vector<int64_t>>(const Value& v) {
   if (auto p = std::get_if<std::vector<int64_t>>(&v)) return *p;
-  refuse_text(v, "integers");
+  refuse_text(v, "a list of integers");
   std::vector<int64_t> out;
   for (double d : value_as<std::vector<double>>(v)) out.push_back(value_as<int64_t>(Value{d}));
   return out;

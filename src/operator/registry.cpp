@@ -131,12 +131,23 @@ int outputs_of(const OpInfo& info, std::span<const Argument> args) {
   return info.outputs;
 }
 
+// What makes a part of an operator of a value; an error names the argument.
+template <class Make> static void naming(const ArgInfo& a, Make&& make) {
+  try {
+    make();
+  } catch (const Error& e) {
+    if (std::string_view(e.what()).starts_with(fmt::format("{} must ", a.name))) throw;
+    throw Error(e.kind(), fmt::format("{}: {}", a.name, e.what()));
+  }
+}
+
 std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> args) {
   auto op = info.make();
   op->info = &info;
   try {
     for (size_t i = 0; i < info.args.size(); ++i)
-      if (!std::holds_alternative<std::string>(args[i].value)) check_range(info.args[i], args[i]);
+      if (!std::holds_alternative<std::string>(args[i].value))
+        naming(info.args[i], [&] { check_range(info.args[i], args[i]); });
     for (size_t i = 0; i < info.args.size(); ++i) {
       const ArgInfo& a = info.args[i];
       if (!args[i].given()) {
@@ -146,16 +157,12 @@ std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> a
       Argument named;  // a number that was given by its name
       const Argument* given = &args[i];
       if (!given->batch && std::holds_alternative<std::string>(given->value))
-        named.value = without_name(a, given->value), given = &named, check_range(a, named);
+        naming(a, [&] { named.value = without_name(a, given->value), given = &named, check_range(a, named); });
       if (args[i].batch && !a.per_sample) bad_type("the argument '{}' must be the same for all samples", a.name);
       if (args[i].batch) op->sample_arguments.emplace_back(&a, args[i].batch);
       if (args[i].batch && a.per_frame && has_frames(*args[i].batch))
         op->frame_arguments.emplace_back(&a, args[i].batch);
-      try {
-        a.set(static_cast<char*>(op->members()) + a.offset, *given);
-      } catch (const Error& e) {
-        throw Error(e.kind(), fmt::format("{}: {}", a.name, e.what()));
-      }
+      naming(a, [&] { a.set(static_cast<char*>(op->members()) + a.offset, *given); });
     }
     op->ready();
   } catch (Error& e) {

@@ -78,8 +78,6 @@ def adaptive_threshold(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -87,6 +85,7 @@ def adaptive_threshold(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -151,8 +150,6 @@ def adjust_gamma(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -160,6 +157,7 @@ def adjust_gamma(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -219,8 +217,6 @@ def adjust_hue(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -228,6 +224,7 @@ def adjust_hue(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -288,8 +285,6 @@ def adjust_saturation(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -297,6 +292,7 @@ def adjust_saturation(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -355,8 +351,6 @@ def adjust_sharpness(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -364,6 +358,7 @@ def adjust_sharpness(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -431,8 +426,6 @@ def audio_codec(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -440,6 +433,7 @@ def audio_codec(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -519,8 +513,6 @@ def audio_resample(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -528,6 +520,7 @@ def audio_resample(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -589,8 +582,6 @@ def autocontrast(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -598,6 +589,7 @@ def autocontrast(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -655,8 +647,6 @@ def batch_permutation(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -666,6 +656,7 @@ def batch_permutation(
             of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: an array, or a Batch with batch_size; in a pipeline: a
@@ -740,8 +731,6 @@ def bb_flip(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -749,6 +738,7 @@ def bb_flip(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -836,8 +826,6 @@ def bbox_paste(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -845,6 +833,7 @@ def bbox_paste(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -939,8 +928,6 @@ def bbox_rotate(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -948,6 +935,7 @@ def bbox_rotate(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -1029,8 +1017,6 @@ def bilateral_filter(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1038,6 +1024,7 @@ def bilateral_filter(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1115,8 +1102,6 @@ def biquad(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1124,6 +1109,7 @@ def biquad(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1193,8 +1179,6 @@ def box_blur(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1202,6 +1186,7 @@ def box_blur(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1276,8 +1261,6 @@ def box_blur_regions(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1285,6 +1268,7 @@ def box_blur_regions(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1371,8 +1355,6 @@ def box_encoder(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1380,6 +1362,7 @@ def box_encoder(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -1452,8 +1435,6 @@ def brightness(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1461,6 +1442,7 @@ def brightness(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1534,8 +1516,6 @@ def brightness_contrast(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1543,6 +1523,7 @@ def brightness_contrast(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1614,8 +1595,6 @@ def canny(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1623,6 +1602,7 @@ def canny(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1685,8 +1665,6 @@ def cast(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1694,6 +1672,7 @@ def cast(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1750,8 +1729,6 @@ def cast_like(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1759,6 +1736,7 @@ def cast_like(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1815,8 +1793,6 @@ def cat(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1824,6 +1800,7 @@ def cat(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1880,8 +1857,6 @@ def channel_reorder(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1889,6 +1864,7 @@ def channel_reorder(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -1957,8 +1933,6 @@ def clahe(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -1966,6 +1940,7 @@ def clahe(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2030,8 +2005,6 @@ def color_matrix(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -2039,6 +2012,7 @@ def color_matrix(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2131,8 +2105,6 @@ def color_space_conversion(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -2140,6 +2112,7 @@ def color_space_conversion(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2210,13 +2183,9 @@ def color_twist(
         saturation (float, or one per sample or frame, default 1.0): Scales the saturation; 0
             gives gray, 1 leaves it unchanged.
         dtype (dtype): Type of the result; default: the input's.
-        image_type (int, default 'rgb'): Accepted without effect: channels are taken as red,
-            green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -2224,6 +2193,9 @@ def color_twist(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        image_type (int, default 'rgb'): Accepted without effect: channels are taken as red,
+            green, blue.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2291,8 +2263,6 @@ def composite(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -2300,6 +2270,7 @@ def composite(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2368,8 +2339,6 @@ def constant(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -2379,6 +2348,7 @@ def constant(
             of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: an array, or a Batch with batch_size; in a pipeline: a
@@ -2447,8 +2417,6 @@ def contrast(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -2456,6 +2424,7 @@ def contrast(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2524,8 +2493,6 @@ def convolve(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -2533,6 +2500,7 @@ def convolve(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2605,8 +2573,6 @@ def coord_flip(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -2614,6 +2580,7 @@ def coord_flip(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2687,8 +2654,6 @@ def coord_transform(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -2696,6 +2661,7 @@ def coord_transform(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2751,8 +2717,6 @@ def copy(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -2760,6 +2724,7 @@ def copy(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2832,8 +2797,6 @@ def correlate(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -2841,6 +2804,7 @@ def correlate(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -2937,8 +2901,6 @@ def crop(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -2946,6 +2908,7 @@ def crop(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3068,8 +3031,6 @@ def crop_mirror_normalize(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -3077,6 +3038,7 @@ def crop_mirror_normalize(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3157,8 +3119,6 @@ def debayer(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -3166,6 +3126,7 @@ def debayer(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3230,8 +3191,6 @@ def dilate(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -3239,6 +3198,7 @@ def dilate(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3331,8 +3291,6 @@ def draw_boxes(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -3340,6 +3298,7 @@ def draw_boxes(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3419,8 +3378,6 @@ def draw_circles(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -3428,6 +3385,7 @@ def draw_circles(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3499,8 +3457,6 @@ def draw_lines(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -3508,6 +3464,7 @@ def draw_lines(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3583,8 +3540,6 @@ def draw_segments(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -3592,6 +3547,7 @@ def draw_segments(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3674,8 +3630,6 @@ def draw_text(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -3683,6 +3637,7 @@ def draw_text(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3750,8 +3705,6 @@ def dump_image(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -3759,6 +3712,7 @@ def dump_image(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3836,8 +3790,6 @@ def elastic_transform(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -3845,6 +3797,7 @@ def elastic_transform(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -3904,8 +3857,6 @@ def element_extract(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -3913,6 +3864,7 @@ def element_extract(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -3975,8 +3927,6 @@ def equalize(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -3984,6 +3934,7 @@ def equalize(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4059,8 +4010,6 @@ def erase(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4068,6 +4017,7 @@ def erase(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4139,8 +4089,6 @@ def erode(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4148,6 +4096,7 @@ def erode(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4208,8 +4157,6 @@ def expand_dims(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4217,6 +4164,7 @@ def expand_dims(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4280,8 +4228,6 @@ def fade(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4289,6 +4235,7 @@ def fade(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4358,8 +4305,6 @@ def find_contours(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4367,6 +4312,7 @@ def find_contours(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -4452,8 +4398,6 @@ def find_homography(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4461,6 +4405,7 @@ def find_homography(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -4530,8 +4475,6 @@ def find_threshold(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4539,6 +4482,7 @@ def find_threshold(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4601,8 +4545,6 @@ def flip(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4610,6 +4552,7 @@ def flip(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4674,8 +4617,6 @@ def frame_splicing(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4683,6 +4624,7 @@ def frame_splicing(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4743,8 +4685,6 @@ def full(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4752,6 +4692,7 @@ def full(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4809,8 +4750,6 @@ def full_like(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4818,6 +4757,7 @@ def full_like(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4875,8 +4815,6 @@ def g711_decode(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4884,6 +4822,7 @@ def g711_decode(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -4941,8 +4880,6 @@ def g711_encode(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -4950,6 +4887,7 @@ def g711_encode(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5020,8 +4958,6 @@ def gaussian_blur(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5029,6 +4965,7 @@ def gaussian_blur(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5088,8 +5025,6 @@ def get_property(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5097,6 +5032,7 @@ def get_property(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5154,8 +5090,6 @@ def grayscale(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5163,6 +5097,7 @@ def grayscale(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5237,8 +5172,6 @@ def grid_distortion(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5246,6 +5179,7 @@ def grid_distortion(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5319,8 +5253,6 @@ def grid_mask(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5328,6 +5260,7 @@ def grid_mask(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5409,8 +5342,6 @@ def griffin_lim(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5418,6 +5349,7 @@ def griffin_lim(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5489,8 +5421,6 @@ def histogram(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5498,6 +5428,7 @@ def histogram(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5569,8 +5500,6 @@ def hough_lines(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5578,6 +5507,7 @@ def hough_lines(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -5657,8 +5587,6 @@ def hough_lines_p(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5666,6 +5594,7 @@ def hough_lines_p(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5737,13 +5666,9 @@ def hsv(
             them unchanged.
         dtype (dtype, default 'uint8'): Type of the result; default: uint8, whatever the type of
             the input.
-        image_type (int, default 'rgb'): Accepted without effect: channels are taken as red,
-            green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5751,6 +5676,9 @@ def hsv(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        image_type (int, default 'rgb'): Accepted without effect: channels are taken as red,
+            green, blue.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5811,13 +5739,9 @@ def hue(
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         hue (float, or one per sample or frame, default 0.0): Rotation of the hue, in degrees.
         dtype (dtype): Type of the result; default: the input's.
-        image_type (int, default 'rgb'): Accepted without effect: channels are taken as red,
-            green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5825,6 +5749,9 @@ def hue(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        image_type (int, default 'rgb'): Accepted without effect: channels are taken as red,
+            green, blue.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5894,8 +5821,6 @@ def inpaint(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5903,6 +5828,7 @@ def inpaint(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -5980,8 +5906,6 @@ def inverse_spectrogram(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -5989,6 +5913,7 @@ def inverse_spectrogram(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6050,8 +5975,6 @@ def invert(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -6059,6 +5982,7 @@ def invert(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6121,8 +6045,6 @@ def jitter(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -6130,6 +6052,7 @@ def jitter(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6204,8 +6127,6 @@ def joint_bilateral_filter(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -6213,6 +6134,7 @@ def joint_bilateral_filter(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6274,8 +6196,6 @@ def jpeg_compression_distortion(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -6283,6 +6203,7 @@ def jpeg_compression_distortion(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6351,8 +6272,6 @@ def label(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -6360,6 +6279,7 @@ def label(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -6439,8 +6359,6 @@ def laplacian(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -6448,6 +6366,7 @@ def laplacian(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6533,8 +6452,6 @@ def letterbox(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -6542,6 +6459,7 @@ def letterbox(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6641,8 +6559,6 @@ def letterbox_placement(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -6650,6 +6566,7 @@ def letterbox_placement(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6718,8 +6635,6 @@ def lfilter(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -6727,6 +6642,7 @@ def lfilter(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6793,8 +6709,6 @@ def lookup_table(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -6802,6 +6716,7 @@ def lookup_table(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6866,8 +6781,6 @@ def loudness(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -6875,6 +6788,7 @@ def loudness(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -6943,8 +6857,6 @@ def match(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -6952,6 +6864,7 @@ def match(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -7012,8 +6925,6 @@ def median_blur(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -7021,6 +6932,7 @@ def median_blur(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7089,8 +7001,6 @@ def mel_filter_bank(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -7098,6 +7008,7 @@ def mel_filter_bank(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7170,8 +7081,6 @@ def mfcc(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -7179,6 +7088,7 @@ def mfcc(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7244,8 +7154,6 @@ def min_area_rect(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -7253,6 +7161,7 @@ def min_area_rect(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7308,8 +7217,6 @@ def min_max_loc(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -7317,6 +7224,7 @@ def min_max_loc(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -7387,8 +7295,6 @@ def morphology(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -7396,6 +7302,7 @@ def morphology(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7456,8 +7363,6 @@ def mu_law_decode(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -7465,6 +7370,7 @@ def mu_law_decode(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7522,8 +7428,6 @@ def mu_law_encode(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -7531,6 +7435,7 @@ def mu_law_encode(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7611,8 +7516,6 @@ def multi_paste(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -7620,6 +7523,7 @@ def multi_paste(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7715,8 +7619,6 @@ def nms(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -7724,6 +7626,7 @@ def nms(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -7798,13 +7701,9 @@ def nonsilent_region(
         reference_power (float, or one per sample, default 0.0): Power of 0 dB; 0: the largest
             mean power of the signal.
         window_length (int, default 2048): Samples of a window.
-        reset_interval (int, default 8192): Accepted without effect: sums in float64 are exact
-            enough.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -7812,6 +7711,9 @@ def nonsilent_region(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        reset_interval (int, default 8192): Accepted without effect: sums in float64 are exact
+            enough.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -7899,8 +7801,6 @@ def normalize(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -7908,6 +7808,7 @@ def normalize(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -7988,8 +7889,7 @@ def numba_function(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
@@ -8048,8 +7948,6 @@ def one_hot(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8057,6 +7955,7 @@ def one_hot(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8116,8 +8015,6 @@ def ones(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8127,6 +8024,7 @@ def ones(
             of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: an array, or a Batch with batch_size; in a pipeline: a
@@ -8182,8 +8080,6 @@ def ones_like(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8191,6 +8087,7 @@ def ones_like(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8262,8 +8159,6 @@ def optical_distortion(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8271,6 +8166,7 @@ def optical_distortion(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8341,8 +8237,6 @@ def pad(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8350,6 +8244,7 @@ def pad(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8419,12 +8314,9 @@ def paste(
             free height: 0 is the top, 1 the bottom.
         min_canvas_size (float, or one per sample, default 0.0): The minimum extents of the
             canvas.
-        n_channels (int, default 3): Accepted without effect: the input has this information.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8432,6 +8324,8 @@ def paste(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        n_channels (int, default 3): Accepted without effect: the input has this information.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8507,8 +8401,6 @@ def peek_image_shape(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8516,6 +8408,7 @@ def peek_image_shape(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8580,8 +8473,6 @@ def peek_video(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8589,6 +8480,7 @@ def peek_video(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8644,8 +8536,6 @@ def per_frame(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8653,6 +8543,7 @@ def per_frame(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8709,8 +8600,6 @@ def permute_batch(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8718,6 +8607,7 @@ def permute_batch(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8775,8 +8665,6 @@ def posterize(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8784,6 +8672,7 @@ def posterize(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8843,8 +8732,6 @@ def power_spectrum(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8852,6 +8739,7 @@ def power_spectrum(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8914,8 +8802,6 @@ def preemphasis_filter(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -8923,6 +8809,7 @@ def preemphasis_filter(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -8994,8 +8881,7 @@ def python_function(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         A value of the pipeline. Works only in a pipeline.
@@ -9096,8 +8982,6 @@ def random_bbox_crop(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -9105,6 +8989,7 @@ def random_bbox_crop(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -9188,8 +9073,6 @@ def random_crop_generator(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -9197,6 +9080,7 @@ def random_crop_generator(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -9277,14 +9161,10 @@ def random_resized_crop(
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
             no effect on nearest.
-        minibatch_size (int, default 32): Accepted without effect.
-        temp_buffer_hint (int, default 0): Accepted without effect.
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -9292,6 +9172,8 @@ def random_resized_crop(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        minibatch_size, temp_buffer_hint, bytes_per_sample_hint, preserve: Accepted without
+            effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9371,8 +9253,6 @@ def reinterpret(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -9380,6 +9260,7 @@ def reinterpret(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9463,8 +9344,6 @@ def remap(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -9472,6 +9351,7 @@ def remap(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9545,8 +9425,6 @@ def reshape(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -9554,6 +9432,7 @@ def reshape(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9649,8 +9528,6 @@ def resize(
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
             no effect on nearest.
-        minibatch_size (int, default 32): Accepted without effect.
-        temp_buffer_hint (int, default 0): Accepted without effect.
         size (Sequence[float], or one per sample): Size of the result per spatial axis,
             outermost first; one value is used for all. 0: no size for this axis, see mode.
             Negative: mirrored.
@@ -9696,8 +9573,6 @@ def resize(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -9705,6 +9580,8 @@ def resize(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        minibatch_size, temp_buffer_hint, bytes_per_sample_hint, preserve: Accepted without
+            effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -9855,8 +9732,6 @@ def resize_crop_mirror(
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
             no effect on nearest.
-        minibatch_size (int, default 32): Accepted without effect.
-        temp_buffer_hint (int, default 0): Accepted without effect.
         size (Sequence[float], or one per sample): Size of the result per spatial axis,
             outermost first; one value is used for all. 0: no size for this axis, see mode.
             Negative: mirrored.
@@ -9916,8 +9791,6 @@ def resize_crop_mirror(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -9925,6 +9798,8 @@ def resize_crop_mirror(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        minibatch_size, temp_buffer_hint, bytes_per_sample_hint, preserve: Accepted without
+            effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -10024,8 +9899,6 @@ def roi_align(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -10033,6 +9906,7 @@ def roi_align(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -10107,8 +9981,6 @@ def roi_random_crop(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -10118,6 +9990,7 @@ def roi_random_crop(
             of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
@@ -10223,8 +10096,6 @@ def rotate(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -10232,6 +10103,7 @@ def rotate(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -10297,13 +10169,9 @@ def saturation(
         saturation (float, or one per sample or frame, default 1.0): Scales the saturation; 0
             gives gray, 1 leaves it unchanged.
         dtype (dtype): Type of the result; default: the input's.
-        image_type (int, default 'rgb'): Accepted without effect: channels are taken as red,
-            green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -10311,6 +10179,9 @@ def saturation(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        image_type (int, default 'rgb'): Accepted without effect: channels are taken as red,
+            green, blue.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -10368,8 +10239,6 @@ def sequence_rearrange(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -10377,6 +10246,7 @@ def sequence_rearrange(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -10433,8 +10303,6 @@ def shapes(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -10442,6 +10310,7 @@ def shapes(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -10507,8 +10376,6 @@ def shift_hsv(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -10516,6 +10383,7 @@ def shift_hsv(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -10581,8 +10449,6 @@ def shuffle_tiles(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -10590,6 +10456,7 @@ def shuffle_tiles(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -10668,8 +10535,6 @@ def sift(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -10677,6 +10542,7 @@ def sift(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -10783,8 +10649,6 @@ def slice(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -10792,6 +10656,7 @@ def slice(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -10878,8 +10743,6 @@ def sobel(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -10887,6 +10750,7 @@ def sobel(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -10949,8 +10813,6 @@ def solarize(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -10958,6 +10820,7 @@ def solarize(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -11032,8 +10895,6 @@ def spec_augment(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -11041,6 +10902,7 @@ def spec_augment(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -11120,8 +10982,6 @@ def spectrogram(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -11129,6 +10989,7 @@ def spectrogram(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -11199,8 +11060,6 @@ def sphere(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -11208,6 +11067,7 @@ def sphere(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -11267,8 +11127,6 @@ def squeeze(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -11276,6 +11134,7 @@ def squeeze(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -11344,8 +11203,6 @@ def ssd_random_crop(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -11353,6 +11210,7 @@ def ssd_random_crop(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -11413,8 +11271,6 @@ def stack(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -11422,6 +11278,7 @@ def stack(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -11499,8 +11356,6 @@ def tensor_resize(
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
             no effect on nearest.
-        minibatch_size (int, default 32): Accepted without effect.
-        temp_buffer_hint (int, default 0): Accepted without effect.
         sizes (Sequence[float], or one per sample): Extents of the result, one value for all
             axes or one per axis. 0: no size for this axis, see mode. Negative: mirrored.
         scales (Sequence[float], or one per sample): Extents of the result as multiples of the
@@ -11528,8 +11383,6 @@ def tensor_resize(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -11537,6 +11390,8 @@ def tensor_resize(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        minibatch_size, temp_buffer_hint, bytes_per_sample_hint, preserve: Accepted without
+            effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -11620,8 +11475,6 @@ def threshold(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -11629,6 +11482,7 @@ def threshold(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -11693,8 +11547,6 @@ def time_stretch(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -11702,6 +11554,7 @@ def time_stretch(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -11773,8 +11626,6 @@ def time_warp(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -11782,6 +11633,7 @@ def time_warp(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -11844,8 +11696,6 @@ def to_decibels(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -11853,6 +11703,7 @@ def to_decibels(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -11940,8 +11791,6 @@ def transform_boxes(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -11949,6 +11798,7 @@ def transform_boxes(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -12022,8 +11872,6 @@ def transform_points(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -12031,6 +11879,7 @@ def transform_points(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -12092,8 +11941,6 @@ def transpose(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -12101,6 +11948,7 @@ def transpose(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -12163,8 +12011,6 @@ def unletterbox_boxes(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -12172,6 +12018,7 @@ def unletterbox_boxes(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -12261,8 +12108,6 @@ def warp_affine(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -12270,6 +12115,7 @@ def warp_affine(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -12360,8 +12206,6 @@ def warp_by_mesh(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -12369,6 +12213,7 @@ def warp_by_mesh(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -12460,8 +12305,6 @@ def warp_by_points(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -12469,6 +12312,7 @@ def warp_by_points(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -12560,8 +12404,6 @@ def warp_perspective(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -12569,6 +12411,7 @@ def warp_perspective(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -12651,8 +12494,6 @@ def water(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -12660,6 +12501,7 @@ def water(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -12728,8 +12570,6 @@ def where(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -12737,6 +12577,7 @@ def where(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -12792,8 +12633,6 @@ def zeros(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -12803,6 +12642,7 @@ def zeros(
             of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: an array, or a Batch with batch_size; in a pipeline: a
@@ -12858,8 +12698,6 @@ def zeros_like(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -12867,6 +12705,7 @@ def zeros_like(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a

@@ -64,8 +64,6 @@ def audio(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -73,6 +71,7 @@ def audio(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -166,8 +165,6 @@ def image(
             less exact. Photographs are within about 10 of 255 up to quality 90. There is no
             bound: at quality 100 and for black and white noise, differences of up to 255 were
             measured.
-        jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
-            interpolated.
         decode (str, default 'exact'): 'exact': the pixels do not depend on the operators that
             follow. 'fast': they may differ if a resize of a JPEG image follows. To half the
             size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the
@@ -180,21 +177,6 @@ def image(
             header is checked before memory is allocated. More than half as many give a warning.
             Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
             Pillow.
-        affine (bool, default True): Accepted without effect.
-        device_memory_padding (int, default 16777216): Accepted without effect.
-        device_memory_padding_jpeg2k (int, default 0): Accepted without effect.
-        host_memory_padding (int, default 8388608): Accepted without effect.
-        host_memory_padding_jpeg2k (int, default 0): Accepted without effect.
-        hw_decoder_load (float, default 0.65): Accepted without effect.
-        hybrid_huffman_threshold (int, default 1000000): Accepted without effect.
-        memory_stats (bool, default False): Accepted without effect.
-        preallocate_height_hint (int, default 0): Accepted without effect.
-        preallocate_width_hint (int, default 0): Accepted without effect.
-        split_stages (bool, default False): Accepted without effect.
-        use_chunk_allocator (bool, default False): Accepted without effect.
-        cache_batch_copy (bool, default True): Accepted without effect.
-        cache_debug (bool, default False): Accepted without effect: Pipeline.stats() has the
-            numbers of the cache.
         cache_size (int, default 0): Keep decoded pictures in memory, up to so many megabytes
             (of 2^20 bytes), where they are decoded: on the CPU or on the GPU. A picture that is
             kept is known by the name of its file or record: the file is not read again, and a
@@ -205,8 +187,6 @@ def image(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -214,6 +194,14 @@ def image(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
+            interpolated.
+        cache_debug (bool, default False): Accepted without effect: Pipeline.stats() has the
+            numbers of the cache.
+        affine, device_memory_padding, device_memory_padding_jpeg2k, host_memory_padding,
+            host_memory_padding_jpeg2k, hw_decoder_load, hybrid_huffman_threshold, memory_stats,
+            preallocate_height_hint, preallocate_width_hint, split_stages, use_chunk_allocator,
+            cache_batch_copy, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -327,8 +315,6 @@ def image_crop(
             less exact. Photographs are within about 10 of 255 up to quality 90. There is no
             bound: at quality 100 and for black and white noise, differences of up to 255 were
             measured.
-        jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
-            interpolated.
         decode (str, default 'exact'): 'exact': the pixels do not depend on the operators that
             follow. 'fast': they may differ if a resize of a JPEG image follows. To half the
             size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the
@@ -341,18 +327,6 @@ def image_crop(
             header is checked before memory is allocated. More than half as many give a warning.
             Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
             Pillow.
-        affine (bool, default True): Accepted without effect.
-        device_memory_padding (int, default 16777216): Accepted without effect.
-        device_memory_padding_jpeg2k (int, default 0): Accepted without effect.
-        host_memory_padding (int, default 8388608): Accepted without effect.
-        host_memory_padding_jpeg2k (int, default 0): Accepted without effect.
-        hw_decoder_load (float, default 0.65): Accepted without effect.
-        hybrid_huffman_threshold (int, default 1000000): Accepted without effect.
-        memory_stats (bool, default False): Accepted without effect.
-        preallocate_height_hint (int, default 0): Accepted without effect.
-        preallocate_width_hint (int, default 0): Accepted without effect.
-        split_stages (bool, default False): Accepted without effect.
-        use_chunk_allocator (bool, default False): Accepted without effect.
         crop (Sequence[float], or one per sample): Size of the window, (height, width) or
             (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D
             is its number of frames.
@@ -371,8 +345,6 @@ def image_crop(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -380,6 +352,12 @@ def image_crop(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
+            interpolated.
+        affine, device_memory_padding, device_memory_padding_jpeg2k, host_memory_padding,
+            host_memory_padding_jpeg2k, hw_decoder_load, hybrid_huffman_threshold, memory_stats,
+            preallocate_height_hint, preallocate_width_hint, split_stages, use_chunk_allocator,
+            bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -491,8 +469,6 @@ def image_random_crop(
             less exact. Photographs are within about 10 of 255 up to quality 90. There is no
             bound: at quality 100 and for black and white noise, differences of up to 255 were
             measured.
-        jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
-            interpolated.
         decode (str, default 'exact'): 'exact': the pixels do not depend on the operators that
             follow. 'fast': they may differ if a resize of a JPEG image follows. To half the
             size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the
@@ -505,18 +481,6 @@ def image_random_crop(
             header is checked before memory is allocated. More than half as many give a warning.
             Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
             Pillow.
-        affine (bool, default True): Accepted without effect.
-        device_memory_padding (int, default 16777216): Accepted without effect.
-        device_memory_padding_jpeg2k (int, default 0): Accepted without effect.
-        host_memory_padding (int, default 8388608): Accepted without effect.
-        host_memory_padding_jpeg2k (int, default 0): Accepted without effect.
-        hw_decoder_load (float, default 0.65): Accepted without effect.
-        hybrid_huffman_threshold (int, default 1000000): Accepted without effect.
-        memory_stats (bool, default False): Accepted without effect.
-        preallocate_height_hint (int, default 0): Accepted without effect.
-        preallocate_width_hint (int, default 0): Accepted without effect.
-        split_stages (bool, default False): Accepted without effect.
-        use_chunk_allocator (bool, default False): Accepted without effect.
         random_area (Sequence[float], default [0.08, 1.0]): Range of the area of the window, as
             fractions of the image.
         random_aspect_ratio (Sequence[float], default [0.75, 1.3333334]): Range of width /
@@ -526,8 +490,6 @@ def image_random_crop(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -535,6 +497,12 @@ def image_random_crop(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
+            interpolated.
+        affine, device_memory_padding, device_memory_padding_jpeg2k, host_memory_padding,
+            host_memory_padding_jpeg2k, hw_decoder_load, hybrid_huffman_threshold, memory_stats,
+            preallocate_height_hint, preallocate_width_hint, split_stages, use_chunk_allocator,
+            bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -652,8 +620,6 @@ def image_slice(
             less exact. Photographs are within about 10 of 255 up to quality 90. There is no
             bound: at quality 100 and for black and white noise, differences of up to 255 were
             measured.
-        jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
-            interpolated.
         decode (str, default 'exact'): 'exact': the pixels do not depend on the operators that
             follow. 'fast': they may differ if a resize of a JPEG image follows. To half the
             size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the
@@ -666,18 +632,6 @@ def image_slice(
             header is checked before memory is allocated. More than half as many give a warning.
             Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
             Pillow.
-        affine (bool, default True): Accepted without effect.
-        device_memory_padding (int, default 16777216): Accepted without effect.
-        device_memory_padding_jpeg2k (int, default 0): Accepted without effect.
-        host_memory_padding (int, default 8388608): Accepted without effect.
-        host_memory_padding_jpeg2k (int, default 0): Accepted without effect.
-        hw_decoder_load (float, default 0.65): Accepted without effect.
-        hybrid_huffman_threshold (int, default 1000000): Accepted without effect.
-        memory_stats (bool, default False): Accepted without effect.
-        preallocate_height_hint (int, default 0): Accepted without effect.
-        preallocate_width_hint (int, default 0): Accepted without effect.
-        split_stages (bool, default False): Accepted without effect.
-        use_chunk_allocator (bool, default False): Accepted without effect.
         start (Sequence[int], or one per sample, default []): First sample, one value per axis.
         end (Sequence[int], or one per sample, default []): Sample after the last one.
         shape (Sequence[float], or one per sample, default []): Extent in samples. As an input
@@ -699,8 +653,6 @@ def image_slice(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -708,6 +660,12 @@ def image_slice(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
+            interpolated.
+        affine, device_memory_padding, device_memory_padding_jpeg2k, host_memory_padding,
+            host_memory_padding_jpeg2k, hw_decoder_load, hybrid_huffman_threshold, memory_stats,
+            preallocate_height_hint, preallocate_width_hint, split_stages, use_chunk_allocator,
+            bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -802,8 +760,6 @@ def inflate(
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         shape (Sequence[int], or one per sample, required): Extents of the data of one chunk.
         algorithm (str, default 'LZ4'): "LZ4".
-        check_output_size (bool, default False): Accepted without effect: the size is always
-            checked.
         chunk_offsets (Sequence[int], or one per sample, default []): Offsets of the chunks in
             bytes; without chunk_sizes each chunk ends where the next one starts.
         chunk_sizes (Sequence[int], or one per sample, default []): Sizes of the chunks in
@@ -814,8 +770,6 @@ def inflate(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -823,6 +777,9 @@ def inflate(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        check_output_size (bool, default False): Accepted without effect: the size is always
+            checked.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -889,8 +846,6 @@ def numpy(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -898,6 +853,7 @@ def numpy(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -963,9 +919,6 @@ def video(
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        affine (bool, default True): Accepted without effect.
-        build_index (bool, default True): Accepted without effect: frames are always found by an
-            index.
         start_frame (int, or one per sample, default 0): The first frame.
         stride (int, or one per sample, default 1): The distance between frames of the sequence.
         sequence_length (int, or one per sample, default 0): The number of frames.
@@ -985,8 +938,6 @@ def video(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -994,6 +945,9 @@ def video(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        build_index (bool, default True): Accepted without effect: frames are always found by an
+            index.
+        affine, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a

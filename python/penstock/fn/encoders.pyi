@@ -57,8 +57,6 @@ def jpeg(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -66,6 +64,7 @@ def jpeg(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -137,8 +136,6 @@ def png(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -146,6 +143,7 @@ def png(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -212,8 +210,6 @@ def webp(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -221,6 +217,7 @@ def webp(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a

@@ -89,19 +89,13 @@ def caffe(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        read_ahead, dont_use_mmap, lazy_init, skip_cached_images, prefetch_queue_depth,
+            tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
@@ -194,19 +188,13 @@ def caffe2(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        read_ahead, dont_use_mmap, lazy_init, skip_cached_images, prefetch_queue_depth,
+            tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
@@ -305,10 +293,6 @@ def coco(
         masks (bool, default False): Deprecated: polygon_masks with positions of coordinates
             instead of vertices.
         save_img_ids (bool, default False): Deprecated name of image_ids.
-        save_preprocessed_annotations (bool, default False): Accepted without effect.
-        save_preprocessed_annotations_dir (str, default ''): Accepted without effect.
-        dump_meta_files (bool, default False): Accepted without effect.
-        dump_meta_files_path (str, default ''): Accepted without effect.
         preprocessed_annotations (str, default ''): Not supported: an error.
         meta_files_path (str, default ''): Not supported: an error.
         random_shuffle (bool, default False): A new random order of the whole data set in each
@@ -335,19 +319,15 @@ def coco(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        save_preprocessed_annotations, save_preprocessed_annotations_dir, dump_meta_files,
+            dump_meta_files_path, read_ahead, dont_use_mmap, lazy_init, skip_cached_images,
+            prefetch_queue_depth, tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted
+            without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
@@ -460,19 +440,13 @@ def file(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        read_ahead, dont_use_mmap, lazy_init, skip_cached_images, prefetch_queue_depth,
+            tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
@@ -615,19 +589,13 @@ def fits(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        read_ahead, dont_use_mmap, lazy_init, skip_cached_images, prefetch_queue_depth,
+            tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
@@ -708,19 +676,13 @@ def indices(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        read_ahead, dont_use_mmap, lazy_init, skip_cached_images, prefetch_queue_depth,
+            tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         A value of the pipeline. Works only in a pipeline.
@@ -802,19 +764,13 @@ def lmdb(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        read_ahead, dont_use_mmap, lazy_init, skip_cached_images, prefetch_queue_depth,
+            tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
@@ -945,19 +901,13 @@ def mxnet(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        read_ahead, dont_use_mmap, lazy_init, skip_cached_images, prefetch_queue_depth,
+            tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
@@ -1053,7 +1003,6 @@ def nemo_asr(
         max_samples (int, default 4294967296): A recording of more values (samples times
             channels) is a DataError, before memory is allocated. Default: the limit of the
             pipeline, or 4,294,967,296.
-        normalize_text (bool, default False): Accepted without effect.
         random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
@@ -1078,19 +1027,14 @@ def nemo_asr(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        normalize_text, read_ahead, dont_use_mmap, lazy_init, skip_cached_images,
+            prefetch_queue_depth, tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted
+            without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
@@ -1188,7 +1132,6 @@ def numpy(
             as the file stays the same.
         register_buffers (bool, default True): Register the device memory that files are read
             into with cuFile.
-        use_o_direct (bool, default False): Accepted without effect.
         random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
@@ -1213,19 +1156,14 @@ def numpy(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        use_o_direct, read_ahead, dont_use_mmap, lazy_init, skip_cached_images,
+            prefetch_queue_depth, tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted
+            without effect.
 
     Returns:
         A value of the pipeline. Works only in a pipeline.
@@ -1317,19 +1255,13 @@ def sequence(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        read_ahead, dont_use_mmap, lazy_init, skip_cached_images, prefetch_queue_depth,
+            tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         A value of the pipeline. Works only in a pipeline.
@@ -1399,7 +1331,6 @@ def tfrecord(
         index_path (Sequence[str], default []): Index files as tfrecord2idx writes them, one for
             each file; made where missing.
         check_crc (bool, default True): Check the checksums of every record that is read.
-        use_o_direct (bool, default False): Accepted without effect.
         random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
@@ -1424,19 +1355,14 @@ def tfrecord(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        use_o_direct, read_ahead, dont_use_mmap, lazy_init, skip_cached_images,
+            prefetch_queue_depth, tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted
+            without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
@@ -1524,9 +1450,6 @@ def video(
         dtype (dtype, default 'uint8'): uint8 or float32.
         normalized (bool, default False): Floating point from 0 to 1 instead of 255.
         channels (int, default 3): Must be 3.
-        additional_decode_surfaces (int, default 2): Accepted without effect.
-        skip_vfr_check (bool, default False): Accepted without effect: variable frame rates are
-            read as well.
         filenames (Sequence[str], default []): Paths of the files.
         file_root (str, default ''): Folder with one subfolder per class; labels count the
             sorted subfolders.
@@ -1571,19 +1494,16 @@ def video(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        skip_vfr_check (bool, default False): Accepted without effect: variable frame rates are
+            read as well.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        additional_decode_surfaces, read_ahead, dont_use_mmap, lazy_init, skip_cached_images,
+            prefetch_queue_depth, tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted
+            without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
@@ -1771,19 +1691,13 @@ def webdataset(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        read_ahead, dont_use_mmap, lazy_init, skip_cached_images, prefetch_queue_depth,
+            tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.

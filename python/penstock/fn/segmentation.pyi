@@ -50,8 +50,6 @@ def random_mask_pixel(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -59,6 +57,7 @@ def random_mask_pixel(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -129,7 +128,6 @@ def random_object_bbox(
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         background (int, or one per sample, default 0): Label of the background; default: 0, or
             another label if 0 is a class.
-        cache_objects (bool, default False): Accepted without effect.
         class_weights (Sequence[float], or one per sample): Relative probabilities of `classes`;
             without `classes`, of the labels 1, 2, ...
         classes (Sequence[int], or one per sample, default []): The labels of objects; default:
@@ -148,8 +146,6 @@ def random_object_bbox(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -157,6 +153,7 @@ def random_object_bbox(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        cache_objects, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
@@ -233,8 +230,6 @@ def select_masks(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -242,6 +237,7 @@ def select_masks(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;

@@ -44,8 +44,6 @@ def combine(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -53,6 +51,7 @@ def combine(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
@@ -128,8 +127,6 @@ def crop(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -139,6 +136,7 @@ def crop(
             of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
@@ -232,8 +230,6 @@ def rotation(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -243,6 +239,7 @@ def rotation(
             of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
@@ -330,8 +327,6 @@ def scale(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -341,6 +336,7 @@ def scale(
             of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
@@ -429,8 +425,6 @@ def shear(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -440,6 +434,7 @@ def shear(
             of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
@@ -523,8 +518,6 @@ def translation(
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -534,6 +527,7 @@ def translation(
             of the input's library. Without effect on the CPU.
         batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
+        bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with

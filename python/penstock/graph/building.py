@@ -9,6 +9,7 @@ from .. import _core
 from ..base.element_types import DType, ScalarConstant
 from ..base.errors import raise_again
 from ..base.frames import user_line
+from ..base.limits import integer
 from . import free_nodes
 from .constants import arguments_of_batch, arguments_of_constant, scalar
 from .node import DataNode, holds_node
@@ -144,7 +145,7 @@ def _add_node(op, inputs, arguments, draws_of, outputs):
         [as_node(i) for i in inputs],
         given,
         "" if name is None else str(name),
-        -1 if seed is None else int(seed),
+        -1 if seed is None else integer(f"[{op}] seed", seed),
         user_line(),
         outputs=outputs,
         device=device or "",

@@ -80,6 +80,10 @@ def _warn_of_draws(who, runs, key, before):
 # --- tracebacks -------------------------------------------------------------------------------------------------------
 
 
+# What our own code raises only by mistake: where no frame of user code is there, a report needs our frames.
+_FAULTS_OF_OURS = (AssertionError, AttributeError, ImportError, NameError)
+
+
 def pruned(error):
     """The exception with the frames of user code alone; all of them where PENSTOCK_TRACEBACK=full."""
     if setting("PENSTOCK_TRACEBACK") == "full":
@@ -96,7 +100,7 @@ def pruned(error):
             frames.append(step)
             last = place
         step = step.tb_next
-    if not frames:
+    if not frames and isinstance(error, _FAULTS_OF_OURS):
         return error
     chain = None
     for step in reversed(frames):

@@ -51,6 +51,14 @@ _NO_PROPERTIES = (
     "mixed_outputs",
     *limits.NAMES,
 )
+_INTEGERS = ("bytes_per_sample", "max_streams", "default_cuda_stream_priority", "py_num_workers", "error_budget", "max_trips")
+_FLAGS = ("exec_pipelined", "exec_async", "set_affinity", "enable_memory_stats", "enable_checkpointing", "exec_dynamic")
+_FLAGS += ("uneven", "mixed_outputs")
+
+
+def _is_flag(value):
+    """Whether it is True, False, or one of them as NumPy and C write it."""
+    return isinstance(value, (bool, int)) or type(value).__name__ in ("bool_", "bool")
 
 
 def _check(given):
@@ -73,9 +81,20 @@ def _check(given):
         raise ValueError("debug=True runs whole batches, in which no sample is late: omit late='swap'")
     depth = given["prefetch_queue_depth"]
     depths = depth if isinstance(depth, dict) else {"cpu_size": depth}
-    if set(depths) - {"cpu_size", "gpu_size"} or any(int(d) < 1 for d in depths.values()):
+    numbers = [limits.integer("prefetch_queue_depth", d) for d in depths.values()]
+    if set(depths) - {"cpu_size", "gpu_size"} or any(d < 1 for d in numbers):
         raise ValueError(
             f"prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, got {depth!r}"
+        )
+    for name in _INTEGERS:
+        if given[name] is not None:
+            limits.integer(name, given[name])
+    for name in _FLAGS:
+        if given[name] is not None and not _is_flag(given[name]):
+            raise TypeError(f"{name}: expected True or False, got {given[name]!r}")
+    if given["entropy_index"] is not None and not isinstance(given["entropy_index"], (str, os.PathLike)):
+        raise TypeError(
+            f"entropy_index: expected 'auto', 'read', 'off', a path or None, got {given['entropy_index']!r}"
         )
     method, debug = given["py_start_method"], given["debug"]
     if method not in ("fork", "spawn"):

@@ -13,7 +13,7 @@ from ..control_flow.statements import call
 from ..graph import DataNode, Definition, free_nodes, nested
 from ..sources import FedNode, without_unread
 from . import declared_outputs, options, starting
-from .defining import defining, generators, warn_of_draws_at
+from .defining import defining, generators, pruned, warn_of_draws_at
 from .driver import Driver
 from .pickled import reduced
 from .positions import Positions
@@ -273,9 +273,12 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
             raise ValueError("a pipeline needs a batch_size")
         if self.__dict__.setdefault("_builder", threading.get_ident()) != threading.get_ident():
             raise ValueError(_OTHER_THREAD)
+        __tracebackhide__ = True
         try:
             if not self.definition.built:  # another thread has built it since
                 self._build(define_graph)
+        except Exception as error:
+            raise pruned(error)
         finally:
             self.__dict__.pop("_builder", None)
 
@@ -434,7 +437,11 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
             >>> batch.as_array().tolist()
             [2, 3]
         """
-        return self._formed(self._run(inputs))
+        __tracebackhide__ = True  # pytest and IPython leave this frame out
+        try:
+            return self._formed(self._run(inputs))
+        except Exception as error:
+            raise pruned(error)
 
     def _formed(self, batches):
         return batches if self.definition.form is None else nested.put_together(self.definition.form, batches)
@@ -489,7 +496,11 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         Raises:
             StopIteration: The data have ended.
         """
-        return self._formed(self._flat_outputs())
+        __tracebackhide__ = True
+        try:
+            return self._formed(self._flat_outputs())
+        except Exception as error:
+            raise pruned(error)
 
     def _flat_outputs(self):
         self.build()

@@ -51,12 +51,10 @@ def video(
             the video has ended.
         max_pixels (int, default 178956970): A video whose header says that frames have more
             pixels is a DataError. Default: the limit of the pipeline, or 178,956,970.
-        affine (bool, default True): Accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        affine, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         A value of the pipeline. Works only in a pipeline.

@@ -44,13 +44,9 @@ def read(
     Args:
         filepaths (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        use_o_direct (bool, default False): Accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
         out (array): Outside a pipeline: what the result is written into and returned: a
             writable array of its type and shape, on a GPU row-major without gaps. For a batch:
             a Batch, a list of arrays, or an array whose first dimension counts the samples. For
@@ -58,6 +54,7 @@ def read(
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
+        dont_use_mmap, use_o_direct, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
