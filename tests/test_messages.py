@@ -257,6 +257,30 @@ def test_tracebacks_show_the_users_lines(monkeypatch):
     assert sum("penstock/" in f for f in frames_of(error.value)) > 10
 
 
+def test_tracebacks_of_runs_end_in_the_users_lines(monkeypatch):
+    def broken(info):
+        raise KeyError("mine")
+
+    @penstock.pipeline_def(batch_size=1, num_threads=1)
+    def source():
+        return fn.external_source(broken, batch=False)
+
+    @penstock.pipeline_def(batch_size=1, num_threads=1)
+    def files():
+        return fn.readers.file(file_root="nowhere")[0]
+
+    for pipe, kind, last in ((source(), KeyError, 'raise KeyError("mine")'), (files(), FileNotFoundError, "")):
+        with pytest.raises(kind) as error:
+            pipe.run()
+        frames = traceback.extract_tb(error.value.__traceback__)
+        assert sum("penstock/" in f.filename for f in frames) <= 1
+        assert not last or frames[-1].line == last
+    monkeypatch.setenv("PENSTOCK_TRACEBACK", "full")
+    with pytest.raises(FileNotFoundError) as error:
+        files().run()
+    assert sum("penstock/" in f for f in frames_of(error.value)) > 2
+
+
 def test_errors_of_lambdas_say_where_they_are():
     space = {}  # two that look alike in one line cannot be distinguished
     exec(

@@ -66,5 +66,5 @@ def Constant(
 
 def __dir__():
     public = (n for n, v in globals().items() if getattr(v, "__module__", __name__) == __name__ and not n.startswith("_"))
-    hidden = ("TYPE_CHECKING", "annotations")
+    hidden = ("TYPE_CHECKING", "annotations", "check_policies")
     return sorted({*public, *(n for n in globals() if n.startswith("__"))} - {*hidden})

@@ -191,6 +191,7 @@ void check_range(const ArgInfo& info, const Argument& a) {
     return;
   }
   if (any && !std::holds_alternative<std::vector<double>>(a.value)) return;
+  if (std::holds_alternative<std::string>(a.value)) refuse_kind(meaning_of(info.type), a.value);
   for (double d : value_as<std::vector<double>>(a.value))
     if (any ? d != d : outside(info.range, d)) refuse(info, d, "");
 }

@@ -18,6 +18,7 @@ const OpInfo& form_of(const OpInfo& info, size_t inputs, std::span<const Argumen
   try {
     return get_op(found->second(info, inputs, args));
   } catch (Error& e) {
+    if (e.kind() == ErrorKind::type) bind_op(info, args);  // its error names the argument
     e.op = info.name;
     throw;
   }

@@ -121,16 +121,6 @@ std::vector<int> argument_inputs(const OpInfo& info, int n_inputs, std::span<con
   return places;
 }
 
-int outputs_of(const OpInfo& info, std::span<const Argument> args) {
-  if (info.count_outputs) return info.count_outputs(*bind_op(info, args));
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (args[i].value.index() == 0) continue;
-    if (info.args[i].name == info.size_output) return info.outputs + value_as<bool>(args[i].value);
-    if (info.args[i].name == "num_outputs") return value_as<int>(args[i].value);  // of an external source
-  }
-  return info.outputs;
-}
-
 // What makes a part of an operator of a value; an error names the argument.
 template <class Make> static void naming(const ArgInfo& a, Make&& make) {
   try {
@@ -139,6 +129,20 @@ template <class Make> static void naming(const ArgInfo& a, Make&& make) {
     if (std::string_view(e.what()).starts_with(fmt::format("{} must ", a.name))) throw;
     throw Error(e.kind(), fmt::format("{}: {}", a.name, e.what()));
   }
+}
+
+int outputs_of(const OpInfo& info, std::span<const Argument> args) {
+  if (info.count_outputs) return info.count_outputs(*bind_op(info, args));
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].value.index() == 0) continue;
+    std::optional<int> count;
+    naming(info.args[i], [&] {
+      if (info.args[i].name == info.size_output) count = info.outputs + value_as<bool>(args[i].value);
+      if (info.args[i].name == "num_outputs") count = value_as<int>(args[i].value);  // of an external source
+    });
+    if (count) return *count;
+  }
+  return info.outputs;
 }
 
 std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> args) {
