@@ -19,7 +19,17 @@ def test_the_package_offers_its_public_names():
     assert offered("penstock.") == names and set(penstock.__all__) <= names
     assert all(getattr(penstock, name) is not None for name in names)
     assert not any(name.startswith("_") for name in names)
-    inside = {"base", "control_flow", "debugging", "former_names", "graph", "operators", "settings", "sources", "workers"}
+    inside = {
+        "base",
+        "control_flow",
+        "debugging",
+        "former_names",
+        "graph",
+        "operators",
+        "settings",
+        "sources",
+        "workers",
+    }
     assert not names & inside and "__version__" in dir(penstock)
 
 

@@ -339,9 +339,7 @@ def test_lists_with_commas_and_labels_of_text_say_what_to_give(tmp_path):
     ):
         read(fn.readers.video, file_list=str(at), sequence_length=1)
     for labels in (["cat"], "cat"):
-        with pytest.raises(
-            TypeError, match=r"\[readers.file\] labels: expected a list of integers, got (\['|')"
-        ):
+        with pytest.raises(TypeError, match=r"\[readers.file\] labels: expected a list of integers, got (\['|')"):
             read(fn.readers.file, files=["a.jpg"], labels=labels)
     with pytest.raises(TypeError, match=r"mean: expected a list of numbers, got \['"):
         fn.crop_mirror_normalize(IMAGE, mean=["1", "2", "3"])

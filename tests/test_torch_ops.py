@@ -45,7 +45,9 @@ def call_of(name, x):
 
 
 def test_there_are_those_that_a_program_needs():
-    assert {"resize", "crop", "flip", "crop_mirror_normalize", "warp_affine", "gaussian_blur", "color_twist"} <= {*NAMES}
+    assert {"resize", "crop", "flip", "crop_mirror_normalize", "warp_affine", "gaussian_blur", "color_twist"} <= {
+        *NAMES
+    }
     assert sum(call_of(name, IMAGE) is not None for name in NAMES) > 20
 
 

@@ -65,6 +65,7 @@ def Constant(
 
 
 def __dir__():
-    public = (n for n, v in globals().items() if getattr(v, "__module__", __name__) == __name__ and not n.startswith("_"))
-    hidden = ("TYPE_CHECKING", "annotations", "check_policies")
-    return sorted({*public, *(n for n in globals() if n.startswith("__"))} - {*hidden})
+    hidden = {"TYPE_CHECKING", "annotations", "check_policies"}
+    modules = {name for name, value in globals().items() if isinstance(value, type(_element_types))}
+    inside = {name for name in globals() if name.startswith("_") and not name.startswith("__")}
+    return sorted({*globals()} - hidden - modules - inside)

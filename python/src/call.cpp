@@ -142,7 +142,8 @@ long long integer_of(const char* name, PyObject* value) {
 
 // The GPU that "gpu", "gpu:1" and "mixed" request; -1: "cpu". If there is no GPU, a warning (or an error) and the CPU.
 int gpu_of(PyObject* value) {
-  if (!PyUnicode_Check(value)) bad_type("device must be 'cpu', 'gpu', 'gpu:N' or 'mixed', got {}", nb::repr(value).c_str());
+  if (!PyUnicode_Check(value))
+    bad_type("device must be 'cpu', 'gpu', 'gpu:N' or 'mixed', got {}", nb::repr(value).c_str());
   const auto text = nb::cast<std::string>(nb::handle(value));
   if (text == "cpu") return -1;
   const size_t colon = text.find(':');
