@@ -54,7 +54,7 @@ def GetHostBufferGrowthFactor():
 GetDeviceBufferGrowthFactor = GetHostBufferGrowthFactor
 
 
-def __getattr__(name: str) -> "Any":
+def __getattr__(name):
     why = {
         "GetSchema": "the arguments of an operator are in its docstring and its signature",
         "TryGetSchema": "the arguments of an operator are in its docstring and its signature",
