@@ -6,15 +6,14 @@
 #include "exec/call.h"
 #include "data/hash.h"
 
-#include <algorithm>
 #include <atomic>
-#include <climits>
 #include <nanobind/stl/optional.h>
 #include <optional>
 #include <random>
 
 #include "bindings.h"
 #include "docstring.h"
+#include "integer_argument.h"
 #include "interop.h"
 #include "operator/forms.h"
 #include "operator/named_numbers.h"
@@ -129,15 +128,6 @@ int find_name(const std::vector<PyObject*>& known, PyObject* key) {
   Error e(ErrorKind::key, fmt::format("there is no argument '{}'{}", name, did_you_mean(name, known)));
   e.op = op.info->name;
   throw e;
-}
-
-long long integer_of(const char* name, PyObject* value) {
-  const long long given = PyIndex_Check(value) ? PyLong_AsLongLong(value) : -1;
-  if (!PyIndex_Check(value) || PyErr_Occurred()) {
-    PyErr_Clear();
-    bad_type("{}: expected an integer of 64 bits, got {}", name, nb::repr(value).c_str());
-  }
-  return given;
 }
 
 // The GPU that "gpu", "gpu:1" and "mixed" request; -1: "cpu". If there is no GPU, a warning (or an error) and the CPU.

@@ -146,8 +146,8 @@ std::string made_example(const OpInfo& info) {
   return (info.min_inputs > 0 ? ">>> image = np.zeros((48, 64, 3), np.uint8)\n" : "") + (">>> result = " + call);
 }
 
-// The lines of arguments: first those that do something, then those with a reason why they do nothing, then the names of
-// those that other libraries' scripts give and that mean nothing here.
+// The lines of arguments: first those that do something, then those with a reason why they do nothing, then the names
+// of those that other libraries' scripts give and that mean nothing here.
 class ArgumentLines {
  public:
   void add(const std::string& name, const std::string& kind, std::string_view doc) {
