@@ -105,6 +105,16 @@ def _check(given):
         raise TypeError(
             f"entropy_index: expected 'auto', 'read', 'off', a path or None, got {given['entropy_index']!r}"
         )
+    for name in _INTEGERS:
+        if given[name] is not None:
+            limits.integer(name, given[name])
+    for name in _FLAGS:
+        if given[name] is not None and not _is_flag(given[name]):
+            raise TypeError(f"{name}: expected True or False, got {given[name]!r}")
+    if given["entropy_index"] is not None and not isinstance(given["entropy_index"], (str, os.PathLike)):
+        raise TypeError(
+            f"entropy_index: expected 'auto', 'read', 'off', a path or None, got {given['entropy_index']!r}"
+        )
     method, debug = given["py_start_method"], given["debug"]
     if method not in ("fork", "spawn"):
         raise ValueError(f"py_start_method must be 'fork' or 'spawn', got {method!r}")
