@@ -60,7 +60,7 @@ class FlatVector {
   FlatVector() = default;
   FlatVector(Bytes bytes, int64_t at) : bytes_(bytes), first_(at + 4), size_(FlatTable::load<uint32_t>(bytes, at)) {}
   int64_t size() const { return size_; }
-  // Of a struct of `width` bytes, the number at `inside`.
+  // The number at `inside` of a struct of `width` bytes.
   template <class T> T number(int64_t i, int64_t width, int64_t inside) const {
     return FlatTable::load<T>(bytes_, first_ + i * width + inside);
   }

@@ -23,7 +23,7 @@ struct ReadersArrow : ArrowOptions {
                "readers.arrow",
                "Reads columns of Arrow tables: tables in memory, and Arrow IPC files (stream and file format).\n\n"
                "One output for each column: bytes and text are uint8, 1-D; a number is a scalar of its type; a list "
-               "of numbers is 1-D, lists of lists and lists of fixed length have a dimension for each. Of a column of "
+               "of numbers is 1-D, lists of lists and lists of fixed length have a dimension for each. For a column of "
                "structs with a field \"bytes\", as Hugging Face stores pictures, that field is read, or the file that "
                "the field \"path\" names where it is absent; \"column.field\" names any other field. Values in memory "
                "go to the next operator without a copy.\n\nExample:\n@pipeline_def(batch_size=32)\ndef photos():\n    "

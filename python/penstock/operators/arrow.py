@@ -90,7 +90,7 @@ def arrow(
 
     Nothing is copied: the bytes of a picture go from the table to the decoder. Bytes and text are uint8, 1-D; a number
     is a scalar of its type; a list of numbers is 1-D, lists of lists and lists of fixed length have a dimension for
-    each. Of a column of structs with a field "bytes", as Hugging Face stores pictures, that field is read, or the file
+    each. For a column of structs with a field "bytes", as Hugging Face stores pictures, that field is read, or the file
     that the field "path" names where it is absent; "column.field" names any other field.
 
     Args:
@@ -108,7 +108,7 @@ def arrow(
         A value of the pipeline, a list with one for each column, or a dict of them.
 
     Raises:
-        TypeError: The source is no table.
+        TypeError: The source is not a table.
         ValueError: There is no such column, or it has a type that cannot be read.
         DataError: A file is not Arrow IPC, or is damaged.
 
