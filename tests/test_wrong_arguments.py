@@ -68,7 +68,7 @@ def test_a_wrong_type_names_the_argument_and_the_type(kind):
     assert not bad, "\n".join(bad)
 
 
-# Arguments of text that are no choice: names, paths, letters of layouts, and those that are looked at with the data.
+# Arguments of text whose values are free: names, paths, letters of layouts, and those that are looked at with the data.
 FREE = {("dump_image", "suffix"), ("normalize", "axis_names"), ("pad", "axis_names"), ("python_function", "function")}
 
 

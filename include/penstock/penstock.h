@@ -38,15 +38,15 @@ extern "C" {
 typedef int32_t penstock_status;
 enum {
   PENSTOCK_OK = 0,
-  PENSTOCK_ERROR_ARGUMENT = 1, /* a wrong value, count or shape; a NULL handle */
-  PENSTOCK_ERROR_TYPE = 2,     /* a wrong element type, layout or kind of argument */
-  PENSTOCK_ERROR_KEY = 3,      /* an unknown name of an operator or argument */
-  PENSTOCK_ERROR_FILE_MISSING = 4, /* a file that is not there */
-  PENSTOCK_ERROR_DATA = 5,      /* a file or record that cannot be read or decoded */
-  PENSTOCK_ERROR_STOPPED = 6,   /* the data has ended */
-  PENSTOCK_ERROR_CANCELLED = 7, /* requested by the caller's poll function */
+  PENSTOCK_ERROR_ARGUMENT = 1,      /* a wrong value, count or shape; a NULL handle */
+  PENSTOCK_ERROR_TYPE = 2,          /* a wrong element type, layout or kind of argument */
+  PENSTOCK_ERROR_KEY = 3,           /* an unknown name of an operator or argument */
+  PENSTOCK_ERROR_FILE_MISSING = 4,  /* a file that is not there */
+  PENSTOCK_ERROR_DATA = 5,          /* a file or record that cannot be read or decoded */
+  PENSTOCK_ERROR_STOPPED = 6,       /* the data has ended */
+  PENSTOCK_ERROR_CANCELLED = 7,     /* requested by the caller's poll function */
   PENSTOCK_ERROR_OUT_OF_MEMORY = 8, /* memory or a limit of it has run out */
-  PENSTOCK_ERROR_INTERNAL = 9 /* a bug in Penstock */
+  PENSTOCK_ERROR_INTERNAL = 9       /* a bug in Penstock */
 };
 
 /* "0.1.0". */

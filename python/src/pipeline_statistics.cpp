@@ -50,7 +50,7 @@ nb::list list_of(const std::vector<ThreadStatistics>& threads) {
 }
 
 void add_finding(nb::dict& d, const PipelineStatistics& s) {
-  const Finding f = find_bottleneck(s);
+  const FoundBottleneck f = find_bottleneck(s);
   d["verdict"] = f.text, d["bottleneck"] = name_of(f.bottleneck), d["bottleneck_stage"] = f.step;
   d["with_more_threads"] = f.with_more_threads, d["with_data_in_memory"] = f.with_data_in_memory;
   d["loop_lock"] = s.loop_lock_ns * 1e-9, d["cores"] = s.cores, d["process_seconds"] = s.process_ns * 1e-9;

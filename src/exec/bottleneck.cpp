@@ -151,7 +151,7 @@ std::string of_read_rate(const StepStatistics& t) {
                      milliseconds(r.ns / std::max<int64_t>(1, r.reads)));
 }
 
-std::string text_of(const PipelineStatistics& s, const Finding& f) {
+std::string text_of(const PipelineStatistics& s, const FoundBottleneck& f) {
   const StepStatistics& t = s.steps[static_cast<size_t>(f.step)];
   const std::string work = fmt::format(" ({} of their work)", percent(f.share));
   switch (f.bottleneck) {
@@ -193,7 +193,7 @@ std::string of_other_programs(const PipelineStatistics& s) {
 }
 
 // The most that the threads could do of what they did, if they never were idle and had all cores.
-void estimate(const PipelineStatistics& s, Finding& f) {
+void estimate(const PipelineStatistics& s, FoundBottleneck& f) {
   if (s.wall_ns <= 0) return;
   const auto wall = static_cast<double>(s.wall_ns);
   double cpu = 0, reads = 0, calls = 0;
@@ -207,8 +207,8 @@ void estimate(const PipelineStatistics& s, Finding& f) {
   f.with_data_in_memory = std::max(1.0, wall / std::max({calls, cpu / threads, wall - reads / threads, 1.0}));
 }
 
-Finding of_waiting(const PipelineStatistics& s, double waits) {
-  Finding f;
+FoundBottleneck of_waiting(const PipelineStatistics& s, double waits) {
+  FoundBottleneck f;
   f.waits = waits;
   const Part part = largest_part(s);
   const Call call = busiest_call(s);
@@ -252,8 +252,8 @@ const char* name_of(Bottleneck b) {
   return "unknown";
 }
 
-Finding find_bottleneck(const PipelineStatistics& s) {
-  Finding f;
+FoundBottleneck find_bottleneck(const PipelineStatistics& s) {
+  FoundBottleneck f;
   f.text = "not enough batches to say what the loop waits for";
   if (s.iterations < 2 || s.wall_ns <= 0) return f;
   const double waits = ratio(s.consumer_wait_ns, s.wall_ns), lock = ratio(s.loop_lock_ns, s.wall_ns);
@@ -267,7 +267,7 @@ Finding find_bottleneck(const PipelineStatistics& s) {
   } else if (waits < kWaits) {
     f.bottleneck = Bottleneck::none;
     f.text = fmt::format("the loop never waits for data ({} of its time): the pipeline keeps up", percent(waits));
-  } else if (Finding found = of_waiting(s, waits); found.step >= 0) {
+  } else if (FoundBottleneck found = of_waiting(s, waits); found.step >= 0) {
     return found;
   }
   return f;

@@ -27,7 +27,7 @@ enum class Bottleneck {
 
 const char* name_of(Bottleneck b);
 
-struct Finding {
+struct FoundBottleneck {
   Bottleneck bottleneck = Bottleneck::unknown;
   int step = -1;     // of the statistics
   double waits = 0;  // share of its time that the loop waits
@@ -37,6 +37,6 @@ struct Finding {
   double with_more_threads = 0, with_data_in_memory = 0;
 };
 
-Finding find_bottleneck(const PipelineStatistics& s);
+FoundBottleneck find_bottleneck(const PipelineStatistics& s);
 
 }  // namespace penstock

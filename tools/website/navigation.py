@@ -5,7 +5,9 @@ HOW_TO = {
     "Train": [
         "begin_with_one_line", "train_with_torch", "train_with_tensorflow", "train_with_jax", "train_with_paddle_and_mxnet",
         "go_to_a_batch", "replay_draws", "batch_by_length", "do_not_wait_for_slow_samples", "why_is_my_pipeline_slow",
+        "make_batches_on_other_machines",
     ],
+    "Install and check": ["install", "check_a_machine", "log_what_it_does"],
     "Read": [
         "decode_images", "read_containers", "read_from_remote_storage", "read_video", "prepare_image_files", "convert_camera_frames",
     ],
@@ -21,7 +23,18 @@ HOW_TO = {
     ],
 }  # fmt: skip
 CHEAT_SHEETS = ["from_torchvision", "from_tf_data", "from_dali", "from_cvcuda", "albumentations", "torchaudio"]
-REFERENCE = ["names", "dali", "cvcuda", "layouts", "boxes", "color_jitter", "state", "settings", "plugin_interface"]
+REFERENCE = [
+    "names",
+    "cpp",
+    "dali",
+    "cvcuda",
+    "layouts",
+    "boxes",
+    "color_jitter",
+    "state",
+    "settings",
+    "plugin_interface",
+]
 EXPLANATION = [
     "limits", "figures", "refused", "pipeline_semantics", "operator_semantics", "order", "control_flow", "gpu", "entropy_index", "jpeg_decoding",
     "jpeg_on_the_gpu", "video_decoding", "direct_storage", "data_from_elsewhere", "architecture", "glossary",

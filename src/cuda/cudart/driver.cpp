@@ -40,9 +40,7 @@ class CudaDriver final : public Driver {
         users_memory_(static_cast<size_t>(gpus_->count())) {}
 
   int device_count() const override { return gpus_->count(); }
-  std::string device_name(int device) const override {
-    return gpus_->at(device).name();
-  }
+  std::string device_name(int device) const override { return gpus_->at(device).name(); }
 
   StreamHandle take_stream(int device) override { return gpus_->at(device).take_stream(); }
   void give_back_stream(int device, StreamHandle stream) noexcept override {
