@@ -32,6 +32,7 @@ TEST(Function, KnowsWhichOperatorsMixSamples) {
                                     "encoders.webp",
                                     "find_contours",
                                     "get_property",
+                                    "hough_circles",
                                     "hough_lines",
                                     "hough_lines_p",
                                     "random_bbox_crop",

@@ -866,19 +866,13 @@ def mds(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
-        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
-            the whole data set.
-        read_ahead (bool, default False): Accepted without effect.
-        dont_use_mmap (bool, default False): Accepted without effect.
-        lazy_init (bool, default False): Accepted without effect.
-        skip_cached_images (bool, default False): Accepted without effect.
-        prefetch_queue_depth (int, default 1): Accepted without effect.
-        tensor_init_bytes (int, default 1048576): Accepted without effect.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        bytes_per_sample_hint (int): Accepted without effect.
-        preserve (bool): Accepted without effect.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
+        read_ahead, dont_use_mmap, lazy_init, skip_cached_images, prefetch_queue_depth,
+            tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
