@@ -410,7 +410,7 @@ def annotations():
     row("sift", "gray", BYTES, lambda f, x: f.fn.sift(x)[1])
     row("find_contours", "regions", BYTES, lambda f, m: f.fn.find_contours(m)[0])
     row("hough_lines", "regions", BYTES, lambda f, m: f.fn.hough_lines(f.fn.canny(m), threshold=100)[0])
-    row("hough_circles", "gray", BYTES, lambda f, m: f.fn.hough_circles(m, threshold=40, max_radius=60)[0])
+    row("hough_circles", "regions", BYTES, lambda f, m: f.fn.hough_circles(m, threshold=40, max_radius=60)[0])
     row("hough_lines_p", "regions", BYTES, lambda f, m: f.fn.hough_lines_p(f.fn.canny(m), threshold=50, min_length=20))
     row("match", "descriptors descriptors'", REAL, lambda f, a, b: f.fn.match(a, b))
     row("match hamming", "bits bits'", BYTES, lambda f, a, b: f.fn.match(a, b, norm="hamming", cross_check=True))

@@ -2,6 +2,7 @@
 """Every public name has a docstring in one form, whose parameters exist and whose example runs."""
 
 import ast
+import functools
 import doctest
 import importlib
 import inspect
@@ -194,13 +195,18 @@ def test_examples_that_are_not_run_use_arguments_that_exist(name):
         assert set(keywords) <= set(docstrings.parameters(operator(called))), called
 
 
+@functools.cache
+def body_of(stub):
+    return ast.parse(stub.read_text()).body
+
+
 def test_stubs_say_what_help_says():
     """The same docstring and the same parameters."""
     for name in OPERATORS:
         group, _, last = name.rpartition(".")
         place = PACKAGE / "fn" / group.replace(".", "/")
         stub = place / "__init__.pyi" if (place / "__init__.pyi").exists() else place.with_suffix(".pyi")
-        body = ast.parse(stub.read_text()).body
+        body = body_of(stub)
         if any(isinstance(i, ast.ImportFrom) and last in [a.asname for a in i.names] for i in body):
             continue  # a function of Python with annotations of its own
         found = [f for f in body if isinstance(f, ast.FunctionDef) and f.name == last]

@@ -8,6 +8,7 @@ import audio_files
 import container_files
 import docstrings
 import fits_files
+import mds_files
 import numpy as np
 import penstock
 import pytest
@@ -70,6 +71,12 @@ def tar(folder):
     container_files.write_tar(folder / "photos.tar", members)
 
 
+def shards(folder):
+    (folder / "train").mkdir()
+    records = [{"image": jpeg(k), "label": k} for k in range(3)]
+    mds_files.write(folder / "train", {"image": "jpeg", "label": "int"}, [records])
+
+
 def sequence(folder):
     (folder / "photos" / "first").mkdir(parents=True)
     for k in range(9):
@@ -84,6 +91,7 @@ FILES = {  # what a reader's example names
     "experimental.inputs.video": film,
     "experimental.readers.video": film,
     "external_source": lambda folder: None,
+    "readers.arrow": lambda folder: None,
     "readers.caffe": in_database(lambda k: container_files.caffe_datum(jpeg(k), k)),
     "readers.caffe2": in_database(lambda k: container_files.caffe2_record(jpeg(k), np.int32([k]))),
     "readers.coco": write_files,
@@ -91,6 +99,7 @@ FILES = {  # what a reader's example names
     "readers.fits": sky,
     "readers.indices": lambda folder: None,
     "readers.lmdb": in_database(jpeg),
+    "readers.mds": shards,
     "readers.mix": lambda folder: photographs(folder, "day", "night"),
     "readers.mxnet": lambda folder: container_files.write_recordio(
         folder / "data", folder / "data.idx", [(k, jpeg(k)) for k in range(3)]

@@ -76,9 +76,8 @@ struct Iteration final : Job {
   std::vector<Frame> frames;  // the branches and loops that the current step is in
   uint64_t trips_key = 0;     // of the trips of those loops, for random numbers; 0: in none
 
-  int64_t first_ns = 0, began_ns = 0;  // when it began, and its current step
-  int jump = -1;                       // the next step, if it is not the following one
-  bool on_gpu = false;                 // counted among those whose device work may be unfinished
+  int jump = -1;        // the next step, if it is not the following one
+  bool on_gpu = false;  // counted among those whose device work may be unfinished
 
   StreamHandle stream = nullptr;  // of its work on the GPU
   bool must_land = false;         // the current step's result is ready when the stream has passed

@@ -33,6 +33,7 @@ struct Job {
   bool finished = false;  // its last step is done
   bool blocked = false;   // it has been refused room
   std::chrono::steady_clock::time_point blocked_since{};
+  int64_t first_ns = 0, began_ns = 0;  // when it began, and its current step
 };
 
 enum class Room {

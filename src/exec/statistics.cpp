@@ -101,11 +101,6 @@ void Statistics::batch_of(int thread, size_t step, int64_t ns, int64_t moved_byt
   l.steps[step].sums.moved_bytes += moved_bytes;
 }
 
-void Statistics::batch_done(int64_t ns) {
-  std::lock_guard lock(batches_mutex_);
-  batches_.add(ns);
-}
-
 void Statistics::cached(size_t step, const CachedCounts& counts) {
   std::lock_guard lock(cached_mutex_);
   cached_[step] = counts;
@@ -126,27 +121,15 @@ void Statistics::slept(int thread, int64_t ns, bool blocked) {
 }
 
 void Statistics::waited(int64_t begin, int64_t end, size_t ready) {
-  int64_t zero = 0;
-  if (first_ns_.compare_exchange_strong(zero, begin)) first_process_ns_ = process_ns();
-  last_ns_ = end;
-  wait_ns_ += end - begin;
-  std::lock_guard lock(batches_mutex_);
-  waits_.add(end - begin);
-  if (ready_.size() <= ready) ready_.resize(ready + 1);
-  ++ready_[ready];
+  loop_.waited(begin, end, ready);
   if (!traces()) return;
   ThreadCounters& loop = *counters_[static_cast<size_t>(threads_)];
   std::lock_guard events(loop.mutex);
   if (loop.events.size() < kMostEvents)
     loop.events.push_back({.kind = TraceKind::waits_for_batch,
-                           .iteration = static_cast<uint64_t>(iterations_.load()),
+                           .iteration = loop_.iterations(),
                            .begin_ns = begin,
                            .end_ns = end});
-}
-
-void Statistics::delivered(int64_t samples) {
-  ++iterations_;
-  samples_ += samples;
 }
 
 void Statistics::add_to(StepStatistics& sum, const StepCounts& part) const {
@@ -161,20 +144,13 @@ void Statistics::add_to(StepStatistics& sum, const StepCounts& part) const {
 
 PipelineStatistics Statistics::summary() const {
   PipelineStatistics p;
-  p.iterations = iterations_, p.samples = samples_;
-  p.wall_ns = last_ns_ - first_ns_;
-  p.consumer_wait_ns = wait_ns_;
+  loop_.show(p);
   p.threads = threads_, p.cores = usable_cores();
-  if (first_ns_) p.process_ns = process_ns() - first_process_ns_;
   p.steps = steps_;
   for (size_t i = 0; i < steps_.size(); ++i) p.steps[i].copied_bytes = copied_[i];
   {
     std::lock_guard lock(cached_mutex_);
     for (size_t i = 0; i < steps_.size(); ++i) p.steps[i].cached = cached_[i];
-  }
-  {
-    std::lock_guard lock(batches_mutex_);
-    p.batches = batches_, p.waits = waits_, p.ready = ready_;
   }
   for (size_t t = 0; t < counters_.size(); ++t) {
     const ThreadCounters& l = *counters_[t];

@@ -13,6 +13,7 @@
 #include "codecs/jpeg/index_store_access.h"
 #include "data/read_tally.h"
 #include "exec/duration_counts.h"
+#include "exec/loop_counts.h"
 #include "exec/slow_samples.h"
 #include "exec/trace.h"
 #include "graph/plan.h"
@@ -92,13 +93,13 @@ class Statistics {
   void add_event(int thread, TraceEvent event);
   bool traces() const { return tracing_.load(std::memory_order_relaxed); }
   void batch_of(int thread, size_t step, int64_t ns, int64_t moved_bytes);
-  void batch_done(int64_t ns);
+  void batch_done(int64_t ns) { loop_.batch_done(ns); }
   void copied(size_t step, size_t bytes) { copied_[step] += static_cast<int64_t>(bytes); }
   void cached(size_t step, const CachedCounts& counts);
   void name_engine(size_t step, const std::string& engine) { steps_[step].name += " by " + engine; }  // before it runs
   void slept(int thread, int64_t ns, bool blocked);
   void waited(int64_t begin, int64_t end, size_t ready);  // the consumer, in outputs()
-  void delivered(int64_t samples);
+  void delivered(int64_t samples) { loop_.delivered(samples); }
   PipelineStatistics summary() const;
   void start_trace() { tracing_ = true; }
   std::string trace_json() const;  // Chrome's trace event format
@@ -126,12 +127,8 @@ class Statistics {
   std::vector<std::atomic<int64_t>> copied_;               // bytes, by step
   mutable std::mutex cached_mutex_;
   std::vector<CachedCounts> cached_;
-  mutable std::mutex batches_mutex_;
-  DurationCounts batches_, waits_;
-  std::vector<int64_t> ready_;
+  LoopCounts loop_;
   std::atomic<bool> tracing_{false};
-  std::atomic<int64_t> wait_ns_{0}, iterations_{0}, samples_{0};
-  std::atomic<int64_t> first_ns_{0}, last_ns_{0}, first_process_ns_{0};
 };
 
 }  // namespace penstock

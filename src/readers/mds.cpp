@@ -39,7 +39,7 @@ struct ReadersMds : ReaderOptions {
                "compressed by zstd or gzip are decompressed when they are needed, and with random_shuffle their order "
                "is that of shuffle_groups.\n\nExample:\n@pipeline_def(batch_size=32)\ndef photos():\n    jpegs, labels "
                "= "
-               "fn.readers.mds(path=\"s3://bucket/train\", columns=[\"image\", \"label\"], random_shuffle=True)\n    "
+               "fn.readers.mds(path=\"train\", columns=[\"image\", \"label\"], random_shuffle=True)\n    "
                "return fn.decoders.image(jpegs), labels")
         .inputs(0)
         .loads_samples()

@@ -885,7 +885,7 @@ def mds(
     Example:
         @pipeline_def(batch_size=32)
         def photos():
-            jpegs, labels = fn.readers.mds(path="s3://bucket/train", columns=["image", "label"], random_shuffle=True)
+            jpegs, labels = fn.readers.mds(path="train", columns=["image", "label"], random_shuffle=True)
             return fn.decoders.image(jpegs), labels
     """
     ...

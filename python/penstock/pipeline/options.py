@@ -56,7 +56,6 @@ _INTEGERS = (
     "bytes_per_sample",
     "max_streams",
     "default_cuda_stream_priority",
-    "py_num_workers",
     "error_budget",
     "max_trips",
 )
@@ -94,16 +93,6 @@ def _check(given):
     if set(depths) - {"cpu_size", "gpu_size"} or any(d < 1 for d in numbers):
         raise ValueError(
             f"prefetch_queue_depth must be a positive integer, 'auto' or a dict of cpu_size and gpu_size, got {depth!r}"
-        )
-    for name in _INTEGERS:
-        if given[name] is not None and not (name == "py_num_workers" and given[name] == tuning.AUTO):
-            limits.integer(name, given[name])
-    for name in _FLAGS:
-        if given[name] is not None and not _is_flag(given[name]):
-            raise TypeError(f"{name}: expected True or False, got {given[name]!r}")
-    if given["entropy_index"] is not None and not isinstance(given["entropy_index"], (str, os.PathLike)):
-        raise TypeError(
-            f"entropy_index: expected 'auto', 'read', 'off', a path or None, got {given['entropy_index']!r}"
         )
     for name in _INTEGERS:
         if given[name] is not None:
