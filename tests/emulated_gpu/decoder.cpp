@@ -82,8 +82,10 @@ class EmulatedDecoder final : public BatchDecoder {
       std::memset(image.pixels, 0xCC, static_cast<size_t>(region.height * region.width * channels));
       return Error(ErrorKind::data, "the emulated engine fails here");
     }
+    DecodeParams whole = params;
+    whole.partial = false;  // an engine has no part of a file
     return error_of(
-        [&] { decode_image(image.file, *image.info, params, region, {image.pixels, region.width * channels}); });
+        [&] { decode_image(image.file, *image.info, whole, region, {image.pixels, region.width * channels}); });
   }
   const bool cuda_, idle_ = decoder_is("idle");
   const int group_ = number_from("PENSTOCK_EMULATED_GROUP", 64),
