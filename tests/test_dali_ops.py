@@ -71,7 +71,9 @@ def test_operators_that_are_here_are_classes_by_dalis_names():
         for g, _, n in [o.rpartition(".")]
     }
     assert (
-        here - own - {"Expand", "FlattenBatch", "Rebatch", "readers.Dataset", "readers.Packed", "readers.Parquet", "inputs.Video"}
+        here
+        - own
+        - {"Expand", "FlattenBatch", "Rebatch", "readers.Dataset", "readers.Packed", "readers.Parquet", "inputs.Video"}
         <= theirs
     )
 

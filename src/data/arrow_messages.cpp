@@ -7,7 +7,7 @@
 namespace penstock {
 namespace {
 
-constexpr int kMostNested = 32;
+constexpr int kMostNestedFields = 32;
 constexpr int64_t kMostMetadata = int64_t{1} << 28;
 
 const char* number_format(int bits, bool is_signed) {
@@ -56,7 +56,7 @@ std::string format_of(int type, const FlatTable& of) {
 }
 
 ArrowField field_of(const FlatTable& field, int depth, int64_t& budget) {
-  if (depth > kMostNested || --budget < 0) bad_data("the schema has too many fields, or is nested too deeply");
+  if (depth > kMostNestedFields || --budget < 0) bad_data("the schema has too many fields, or is nested too deeply");
   ArrowField made{std::string(field.text(0)), {}, {}};
   if (field.has(4)) {
     made.format = kDictionary;

@@ -140,7 +140,7 @@ bool same(const std::vector<MdsColumn>& a, const std::vector<MdsColumn>& b) {
   });
 }
 
-template <class T> T load(Bytes bytes, int64_t at) {
+template <class T> T read_number(Bytes bytes, int64_t at) {
   if (at + static_cast<int64_t>(sizeof(T)) > static_cast<int64_t>(bytes.size())) bad_data("the sample is cut");
   T value;
   std::memcpy(&value, bytes.data() + at, sizeof value);
@@ -166,10 +166,10 @@ DType coded_dtype(uint8_t code) {
 
 uint64_t extent_of(Bytes value, int64_t at, int log_size) {
   switch (log_size) {
-    case 0: return load<uint8_t>(value, at);
-    case 1: return load<uint16_t>(value, at);
-    case 2: return load<uint32_t>(value, at);
-    default: return load<uint64_t>(value, at);
+    case 0: return read_number<uint8_t>(value, at);
+    case 1: return read_number<uint16_t>(value, at);
+    case 2: return read_number<uint32_t>(value, at);
+    default: return read_number<uint64_t>(value, at);
   }
 }
 
@@ -218,11 +218,11 @@ int find_mds_column(const MdsIndex& index, const std::string& name) {
 }
 
 ContainerIndex mds_places(Bytes start, const MdsShard& shard) {
-  if (load<uint32_t>(start, 0) != shard.samples)
-    bad_data("the shard has {} samples, its index says {}", load<uint32_t>(start, 0), shard.samples);
+  if (read_number<uint32_t>(start, 0) != shard.samples)
+    bad_data("the shard has {} samples, its index says {}", read_number<uint32_t>(start, 0), shard.samples);
   ContainerIndex index;
   for (int64_t k = 0; k < shard.samples; ++k) {
-    const int64_t begin = load<uint32_t>(start, 4 + 4 * k), end = load<uint32_t>(start, 8 + 4 * k);
+    const int64_t begin = read_number<uint32_t>(start, 4 + 4 * k), end = read_number<uint32_t>(start, 8 + 4 * k);
     if (begin < 8 + 4 * shard.samples || end < begin || end > shard.bytes)
       bad_data("sample {} at {} to {} does not lie inside the shard of {} bytes", k, begin, end, shard.bytes);
     index.add(begin, end - begin);
@@ -237,7 +237,7 @@ void split_mds_sample(Bytes sample, const std::vector<MdsColumn>& columns, std::
   int64_t head = 0;
   for (const auto& column : columns) {
     int64_t bytes = column.size;
-    if (bytes < 0) bytes = load<uint32_t>(sample, head), head += 4;
+    if (bytes < 0) bytes = read_number<uint32_t>(sample, head), head += 4;
     if (bytes > static_cast<int64_t>(sample.size()) - at)
       bad_data("column '{}' of {} bytes does not lie inside the sample of {} bytes", column.name, bytes, sample.size());
     values.push_back(sample.subspan(static_cast<size_t>(at), static_cast<size_t>(bytes)));
@@ -249,9 +249,9 @@ void split_mds_sample(Bytes sample, const std::vector<MdsColumn>& columns, std::
 MdsArray mds_array(const MdsColumn& column, Bytes value) {
   MdsArray array{column.dtype, column.shape.value_or(Shape{}), {}};
   int64_t at = 0;
-  if (array.dtype == DType::none) array.dtype = coded_dtype(load<uint8_t>(value, at++));
+  if (array.dtype == DType::none) array.dtype = coded_dtype(read_number<uint8_t>(value, at++));
   if (!column.shape) {
-    const auto code = load<uint8_t>(value, at++);
+    const auto code = read_number<uint8_t>(value, at++);
     if (code >> 2 > kMostDimensions) bad_data("the array has {} dimensions", code >> 2);
     for (int k = 0; k < code >> 2; ++k, at += int64_t{1} << (code & 3)) {
       const uint64_t extent = extent_of(value, at, code & 3);

@@ -126,10 +126,8 @@ void Statistics::waited(int64_t begin, int64_t end, size_t ready) {
   ThreadCounters& loop = *counters_[static_cast<size_t>(threads_)];
   std::lock_guard events(loop.mutex);
   if (loop.events.size() < kMostEvents)
-    loop.events.push_back({.kind = TraceKind::waits_for_batch,
-                           .iteration = loop_.iterations(),
-                           .begin_ns = begin,
-                           .end_ns = end});
+    loop.events.push_back(
+        {.kind = TraceKind::waits_for_batch, .iteration = loop_.iterations(), .begin_ns = begin, .end_ns = end});
 }
 
 void Statistics::add_to(StepStatistics& sum, const StepCounts& part) const {

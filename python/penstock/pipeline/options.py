@@ -52,13 +52,7 @@ _NO_PROPERTIES = (
     "mixed_outputs",
     *limits.NAMES,
 )
-_INTEGERS = (
-    "bytes_per_sample",
-    "max_streams",
-    "default_cuda_stream_priority",
-    "error_budget",
-    "max_trips",
-)
+_INTEGERS = ("bytes_per_sample", "max_streams", "default_cuda_stream_priority", "error_budget", "max_trips")
 _FLAGS = ("exec_pipelined", "exec_async", "set_affinity", "enable_memory_stats", "enable_checkpointing", "exec_dynamic")
 _FLAGS += ("uneven", "mixed_outputs")
 
