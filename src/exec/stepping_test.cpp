@@ -10,7 +10,7 @@ namespace penstock {
 namespace {
 
 // The numbers 0, 1, 2 ... as int32, four in a batch.
-class Numbers final : public ExternalFeed {
+class SteppedNumbers final : public ExternalFeed {
  public:
   std::vector<Batch> next(const BatchRequest& r) override {
     Batch b = Batch::uniform(DType::int32, Shape{}, "", r.batch_size);
@@ -65,7 +65,7 @@ class SteppedPipeline : public testing::Test {
     PipelineOptions o;
     o.batch_size = 4, o.threads = 2, o.stepping = stepping;
     pipeline = std::make_unique<Pipeline>(std::move(g), o);
-    pipeline->set_feed(source, std::make_shared<Numbers>());
+    pipeline->set_feed(source, std::make_shared<SteppedNumbers>());
   }
   void look() {
     pipeline->watch_steps([this](const SteppedStep& s) {
