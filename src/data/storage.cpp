@@ -74,9 +74,9 @@ static ssize_t system_read(int descriptor, void* out, size_t length, off_t offse
 
 void OpenFile::read(int64_t offset, int64_t length, uint8_t* out) const {
   CountedRead counted(remote());
+  if (remote_) remote_->read(offset, length, out);
+  else read_exactly(descriptor_, path_, offset, length, out, system_read);
   counted.of(length);
-  if (remote_) return remote_->read(offset, length, out);
-  read_exactly(descriptor_, path_, offset, length, out, system_read);
 }
 
 static void resize(std::vector<uint8_t>& buffer, int64_t size, const std::string& path) {
@@ -118,9 +118,9 @@ int64_t read_file_to(const std::string& path, const std::function<uint8_t*(int64
   if (size == 0) fail_on(path, ErrorKind::data, "the file is empty");
   if (size > limit) fail_on(path, ErrorKind::data, "the file has {} bytes, more than the limit of {}", size, limit);
   uint8_t* out = room(size);
-  counted.of(size);
   if (object) std::memcpy(out, object->body.data(), static_cast<size_t>(size));
   else file->read(0, size, out);
+  counted.of(size);
   return size;
 }
 
@@ -134,7 +134,6 @@ void read_file(const std::string& path, std::vector<uint8_t>& buffer, int64_t li
 
 void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t limit, FileStamp* stamp) {
   CountedRead counted(is_url(range.path));
-  counted.of(range.length);
   const OpenFile file(range.path);
   const FileStamp found = file.stamp();
   const int64_t size = found.bytes;
@@ -146,6 +145,7 @@ void read_range(const ByteRange& range, std::vector<uint8_t>& buffer, int64_t li
     fail_on(range.path, ErrorKind::data, "the record has {} bytes, more than the limit of {}", range.length, limit);
   resize(buffer, range.length, range.path);
   file.read(range.offset, range.length, buffer.data());
+  counted.of(range.length);
 }
 
 bool exists(const std::string& path) {
