@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads FlatBuffers of which nothing is trusted: each access is checked against the bytes.
 #pragma once
-#include <cstring>
 #include <string_view>
 
 #include "data/container.h"
+#include "data/number_at.h"
 
 namespace penstock {
 
@@ -32,11 +32,7 @@ class FlatTable {
     size_ = load<uint16_t>(bytes, fields_);
   }
   template <class T> static T load(Bytes bytes, int64_t at) {
-    if (at < 0 || at > static_cast<int64_t>(bytes.size()) - static_cast<int64_t>(sizeof(T)))
-      bad_data("the metadata of the file points outside itself");
-    T value;
-    std::memcpy(&value, bytes.data() + at, sizeof value);
-    return value;
+    return number_at<T>(bytes, at, "the metadata of the file points outside itself");
   }
   static int64_t follow(Bytes bytes, int64_t at) { return at + load<uint32_t>(bytes, at); }
   int64_t place(int field) const {

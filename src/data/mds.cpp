@@ -2,9 +2,9 @@
 #include "data/mds.h"
 
 #include <charconv>
-#include <cstring>
 
 #include "base/json_text.h"
+#include "data/number_at.h"
 #include "data/storage.h"
 
 namespace penstock {
@@ -140,12 +140,7 @@ bool same(const std::vector<MdsColumn>& a, const std::vector<MdsColumn>& b) {
   });
 }
 
-template <class T> T read_number(Bytes bytes, int64_t at) {
-  if (at + static_cast<int64_t>(sizeof(T)) > static_cast<int64_t>(bytes.size())) bad_data("the sample is cut");
-  T value;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
+template <class T> T read_number(Bytes bytes, int64_t at) { return number_at<T>(bytes, at, "the sample is cut"); }
 
 DType coded_dtype(uint8_t code) {
   switch (code) {

@@ -254,7 +254,7 @@ bool has_boxes(const StageCode& code, const StageSample& g) {
       g.dims.back().in_stride[0] != 3 || !is_near(g) || box_tiles(g) > kMostBoxTiles)
     return false;
   const double* m = g.affine->m;
-  // From the sample before the first position to the one behind the last, beginning at a multiple of 4.
+  // From the sample before the first position to the one after the last, beginning at a multiple of 4.
   const auto samples = [](double a, double b) {
     return std::floor((std::fabs(a) + std::fabs(b)) * (kBoxTile - 1) + 1e-3) + 3;
   };
