@@ -80,6 +80,8 @@ def test_the_verdict_is_right_and_the_advice_helps(name, tmp_path, request):
         after = measured(followed, tmp_path, request)
         if after["rate"] > 1.15 * before["rate"]:
             break
+        if followed != path:  # not where the advice changed the data: there is no way back
+            before = measured(path, tmp_path, request)
     assert after["rate"] > 1.15 * before["rate"], (before["text"], after["text"])
     if LONG:
         print(f"{name}: {before['rate']:.0f} -> {after['rate']:.0f} samples/s")
