@@ -170,7 +170,13 @@ def test_opencv_matrices_go_in_and_out(prefix, tmp_path):
     compile_and_run(ROOT / "tests" / "opencv_mats.cpp", "c++17", prefix, tmp_path, *opencv)
 
 
-def compile_and_run(program, standard, prefix, tmp_path, *more):
+def test_gpu_matrices_of_opencv_go_in_and_out(prefix, tmp_path):
+    opencv = ["-isystem", "/usr/include/opencv4", "-lopencv_core"]
+    gpu = {**os.environ, "PENSTOCK_GPU_LIBRARY": str(BUILD / "libpenstock_emulated_gpu.so")}
+    compile_and_run(ROOT / "tests" / "opencv_gpu_mats.cpp", "c++17", prefix, tmp_path, *opencv, env=gpu)
+
+
+def compile_and_run(program, standard, prefix, tmp_path, *more, env=None):
     flags, libraries = pkg_config(prefix)
     run(
         os.environ.get("CXX", "c++"),
@@ -188,7 +194,7 @@ def compile_and_run(program, standard, prefix, tmp_path, *more):
         *flags,
         *more,
     )
-    run(tmp_path / "program", env={**os.environ, "LD_LIBRARY_PATH": libraries})
+    run(tmp_path / "program", env={**(env or os.environ), "LD_LIBRARY_PATH": libraries})
 
 
 def test_header_is_c99(prefix, tmp_path):

@@ -93,7 +93,7 @@ def flags_for(name, of_folder):
         "__device__|__shared__|PENSTOCK_HD", (ROOT / name).read_text()
     ):
         kept += ["-include", str(ROOT / "tests/emulated_gpu/one_thread.h")]
-    if name == "include/penstock/opencv.hpp":
+    if name in ("include/penstock/opencv.hpp", "include/penstock/opencv_cuda.hpp"):
         kept += ["-isystem", "/usr/include/opencv4"]  # where Debian has OpenCV
     return kept + [w for i in at for w in ("-isystem", words[i + 1])], entry["directory"]
 

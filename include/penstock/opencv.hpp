@@ -80,23 +80,36 @@ inline Batch wrap(const cv::Mat& mat, const std::string& layout = "HWC") {
   return wrap(std::vector<cv::Mat>{mat}, layout);
 }
 
-// A sample (H, W) or (H, W, C) as a matrix, without a copy. It is valid as long as the batch lives.
-inline cv::Mat mat(const Tensor& sample) {
+namespace detail {
+struct Matrix {
+  int rows, columns, type;
+  size_t step;  // bytes from row to row
+};
+inline Matrix matrix_of(const Tensor& sample) {
   const size_t rank = sample.shape.size();
   const int64_t channels = rank == 3 ? sample.shape[2] : 1;
   if (rank < 2 || rank > 3 || channels > CV_CN_MAX)
-    throw Error(PENSTOCK_ERROR_TYPE, "a cv::Mat is made of a sample (H, W) or (H, W, C) with up to 512 channels");
+    throw Error(PENSTOCK_ERROR_TYPE,
+                "a matrix of OpenCV is made of a sample (H, W) or (H, W, C) with up to 512 channels");
   if (sample.read_only)
-    throw Error(PENSTOCK_ERROR_TYPE, "the sample is const memory, and a cv::Mat could write to it: copy the batch");
+    throw Error(PENSTOCK_ERROR_TYPE,
+                "the sample is const memory, and a matrix of OpenCV could write to it: copy the batch");
   const bool pixels = (rank == 2 || channels == 1 || sample.strides[2] == 1) &&
                       (sample.shape[1] == 1 || sample.strides[1] == channels) && sample.strides[0] >= 0;
   if (sample.size() > 0 && !pixels)
     throw Error(PENSTOCK_ERROR_TYPE, "the channels and the pixels of a row must follow each other: copy the sample");
-  const int type = CV_MAKETYPE(depth_of(sample.dtype), static_cast<int>(channels));
-  const int rows = static_cast<int>(sample.shape[0]), columns = static_cast<int>(sample.shape[1]);
-  if (sample.size() == 0) return cv::Mat(rows, columns, type);
+  const int rows = static_cast<int>(sample.shape[0]);
   const auto step = static_cast<size_t>(sample.strides[0]) * static_cast<size_t>(size_of(sample.dtype));
-  return cv::Mat(rows, columns, type, sample.data, rows == 1 ? size_t{cv::Mat::AUTO_STEP} : step);
+  return {rows, static_cast<int>(sample.shape[1]), CV_MAKETYPE(depth_of(sample.dtype), static_cast<int>(channels)),
+          rows == 1 ? size_t{cv::Mat::AUTO_STEP} : step};
+}
+}  // namespace detail
+
+// A sample (H, W) or (H, W, C) as a matrix, without a copy. It is valid as long as the batch lives.
+inline cv::Mat mat(const Tensor& sample) {
+  const detail::Matrix m = detail::matrix_of(sample);
+  if (sample.size() == 0) return cv::Mat(m.rows, m.columns, m.type);
+  return cv::Mat(m.rows, m.columns, m.type, sample.data, m.step);
 }
 cv::Mat mat(LastTensor&&) = delete;  // the batch ends with the expression: store it in a variable first
 inline std::vector<cv::Mat> mats(const Batch& batch) {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// cv::cuda::GpuMat in and out of batches without a copy. tests/test_cpp_package.py compiles it with warnings as
+// errors and runs it on the emulated GPU. OpenCV needs no CUDA for it: it only holds pointers.
+#include <penstock/fn/arrays.h>
+#include <penstock/fn/geometry.h>
+#include <penstock/opencv_cuda.hpp>
+
+#include <cstdio>
+#include <opencv2/core.hpp>
+
+using namespace penstock;
+
+#define REQUIRE(...)                                                                             \
+  do {                                                                                           \
+    if (!(__VA_ARGS__)) return std::fprintf(stderr, "line %d: %s\n", __LINE__, #__VA_ARGS__), 1; \
+  } while (false)
+
+namespace {
+
+template <class M, class = void> struct GivesMat : std::false_type {};
+template <class M> struct GivesMat<M, std::void_t<decltype(opencv::gpu_mat(std::declval<M>()))>> : std::true_type {};
+static_assert(GivesMat<Tensor>::value && !GivesMat<LastTensor>::value);
+
+bool same(const cv::Mat& a, const cv::Mat& b) {
+  return a.size() == b.size() && a.type() == b.type() && cv::norm(a, b, cv::NORM_INF) == 0;
+}
+
+template <class F> bool refuses(F&& body) {
+  try {
+    body();
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
+
+// A whole matrix and a part of it, with rows that do not follow each other.
+int types() {
+  for (const int depth : {CV_8U, CV_16S, CV_32F})
+    for (const int channels : {1, 3, 4}) {
+      cv::Mat whole(9, 13, CV_MAKETYPE(CV_32F, channels));
+      cv::randu(whole, 0, 100);
+      whole.convertTo(whole, depth);
+      const Batch there = opencv::wrap(whole).gpu();
+      const cv::cuda::GpuMat all = opencv::gpu_mat(there[0]);
+      REQUIRE(all.type() == whole.type() && all.size() == whole.size() && all.data == there[0].data);
+      const cv::Rect places[] = {{0, 0, 13, 9}, {2, 1, 7, 5}, {3, 4, 1, 1}};
+      for (const cv::Rect& place : places) {
+        const cv::cuda::GpuMat part = all(place);
+        const Batch batch = opencv::wrap(part);
+        REQUIRE(batch.on_gpu() && batch[0].data == part.data && batch.layout() == "HWC");
+        REQUIRE(batch[0].shape == Shape{part.rows, part.cols, channels});
+        const cv::cuda::GpuMat again = opencv::gpu_mat(batch[0]);
+        REQUIRE(again.data == part.data && again.type() == part.type() && again.size() == part.size());
+        if (part.rows > 1) REQUIRE(again.step == part.step);
+        const Batch here = call("copy", {batch})[0].cpu();
+        REQUIRE(same(opencv::mat(here[0]), whole(place)));
+        fn::FlipArguments arguments;
+        arguments.vertical = 1;
+        const Batch flipped = fn::flip(batch, arguments).cpu(),
+                    wanted = fn::flip(opencv::wrap(whole(place)), arguments);
+        REQUIRE(same(opencv::mat(flipped[0]), opencv::mat(wanted[0])));
+      }
+    }
+  return 0;
+}
+
+int refusals() {
+  cv::Mat a(2, 3, CV_8UC1, cv::Scalar::all(1)), b(2, 3, CV_32FC1, cv::Scalar::all(1));
+  const Batch bytes = opencv::wrap(a).gpu(), floats = opencv::wrap(b).gpu();
+  REQUIRE(refuses([&] { opencv::wrap(cv::cuda::GpuMat()); }));
+  REQUIRE(refuses([&] { opencv::wrap(std::vector<cv::cuda::GpuMat>()); }));
+  REQUIRE(refuses([&] { opencv::wrap({opencv::gpu_mat(bytes[0]), opencv::gpu_mat(floats[0])}); }));
+  REQUIRE(refuses([&] { opencv::wrap(cv::cuda::GpuMat(2, 1, CV_32FC1, bytes[0].data, 6)); }));
+  return 0;
+}
+
+}  // namespace
+
+int main() { return types() || refusals() ? 1 : 0; }
