@@ -86,6 +86,21 @@ def test_torch_gives_torch():
     assert fn.flip(x[:, ::2]).shape == (5, 4, 3)
 
 
+def test_tensors_of_torch_without_plain_memory_are_refused():
+    import torch
+
+    x = torch.ones(3, 5, 6, requires_grad=True)
+    with pytest.raises(TypeError, match=r"\[flip\] the tensor requires gradients.*tensor\.detach\(\)"):
+        fn.flip(x)
+    with pytest.raises(TypeError, match="requires gradients"):
+        fn.flip([torch.zeros(3, 5, 6), x * 2])
+    with torch.no_grad():
+        assert torch.equal(fn.flip(x), torch.ones(3, 5, 6))
+    with pytest.raises(TypeError, match=r"\[flip\] torch does not give the memory of this tensor") as refused:
+        fn.flip(torch.zeros(3, 5, 6).to_sparse())
+    assert "\n" not in str(refused.value)
+
+
 def test_pillow_gives_pillow():
     from PIL import Image
 

@@ -86,13 +86,28 @@ static Tensor written_on_current_stream(Tensor t, Kind kind) {
   return t;
 }
 
+// Operators have no gradients: those of a program must not end here unseen. torch's own numpy() refuses likewise.
+static void refuse_gradients(nb::handle tensor) {
+  if (!nb::cast<bool>(tensor.attr("requires_grad"))) return;
+  if (!nb::cast<bool>(nb::module_::import_("torch").attr("is_grad_enabled")())) return;
+  bad_type("the tensor requires gradients, and Penstock's operators have none: pass tensor.detach()");
+}
+
+// What torch says of a tensor that has no dense memory, such as a sparse one: the first line, without its C++ frames.
+[[noreturn]] static void refuse_as_torch_does() {
+  const nb::python_error e;
+  const std::string said = nb::str(e.value()).c_str();
+  bad_type("torch does not give the memory of this tensor: {}", said.substr(0, said.find('\n')));
+}
+
 static Tensor tensor_from_torch(PyObject* object, Where where) {
+  refuse_gradients(object);
   if (const auto* api = torch_exchange(); api && api->managed_tensor_from_py_object_no_sync) {
     DLManagedTensorVersioned* m = nullptr;
-    if (api->managed_tensor_from_py_object_no_sync(object, &m) != 0) throw nb::python_error();
+    if (api->managed_tensor_from_py_object_no_sync(object, &m) != 0) refuse_as_torch_does();
     return adopt(m, where);
   }
-  nb::object detached = nb::handle(object).attr("detach")();
+  const nb::object detached = nb::handle(object).attr("detach")();
   nb::object capsule = nb::module_::import_("torch.utils.dlpack").attr("to_dlpack")(detached);
   return adopt_capsule(capsule.ptr(), where);
 }

@@ -57,7 +57,7 @@ def _calls(function):
 
     def call(input, *, layout=None, **given):
         given = {name: value for name, value in given.items() if value is not None}
-        result = function(_core.tensor(input, layout=layout or ""), **given).torch()
+        result = function(_core.tensor(input.detach(), layout=layout or ""), **given).torch()
         shared = result.untyped_storage().data_ptr() == input.untyped_storage().data_ptr()
         return result.clone() if shared and result.numel() else result
 
