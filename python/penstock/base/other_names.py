@@ -100,6 +100,7 @@ NAMES = {
     "sharpness": "fn.adjust_sharpness(x, sharpness_factor=)",
     "sharpen": "fn.adjust_sharpness(x, sharpness_factor=)",
     "rgb_to_grayscale": "fn.grayscale(x)",
+    "gray": "fn.grayscale(x)",
     "to_gray": "fn.grayscale(x, num_output_channels=3)",
     "cvt_color": "fn.color_space_conversion(x, image_type=, output_type=)",
     "rgb_to_hsv": "fn.hsv(x, hue=, saturation=, value=) changes colors; there is no conversion to HSV",
@@ -169,6 +170,7 @@ NAMES = {
     # --- files, data, arrays
     "imread": 'fn.decoders.image(file, output_type="RGB") of a file that fn.readers.file(files=) gives',
     "read_image": 'fn.decoders.image(file, output_type="RGB") of a file that fn.readers.file(files=) gives',
+    "decode": 'fn.decoders.image(file, output_type="RGB"), fn.decoders.audio(file) or fn.decoders.video(file)',
     "decode_image": 'fn.decoders.image(file, output_type="RGB")',
     "decode_jpeg": 'fn.decoders.image(file, output_type="RGB")',
     "decode_png": 'fn.decoders.image(file, output_type="RGB")',
