@@ -3,7 +3,7 @@
 
 from ..base.frames import user_line
 from ..base.public import public
-from . import free_nodes, indexing, nested
+from . import free_nodes, indexing, nested, numpy_functions
 from .building import add_call, add_change, add_node, as_node, constant, stacked
 from .expressions import arithmetic
 from .definition import Definition
@@ -27,6 +27,7 @@ __all__ = [
     "indexing",
     "nested",
     "newaxis",
+    "numpy_functions",
     "outside",
     "pop",
     "push",

@@ -93,6 +93,5 @@ for _class in _VALUES:
     _class.__abs__ = lambda self: arithmetic("_math.abs", self)
     _class.__invert__ = lambda self: arithmetic("_not", self)
     _class.__pos__ = lambda self: arithmetic("_pos", self)
-    _class.__array_ufunc__ = None  # NumPy leaves `array + value` to the value
     _class.__hash__ = object.__hash__
 DataNode.__getitem__ = subscript

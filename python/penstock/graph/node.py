@@ -169,9 +169,11 @@ class DataNode(_core.NodeRef):
             f"penstock.control.set_(x, key, value) gives the new value everywhere\n  at {user_line()}"
         )
 
-    if TYPE_CHECKING:  # expressions.py sets it
+    if TYPE_CHECKING:  # expressions.py and numpy_functions.py set them
 
         def __getitem__(self, key: Any) -> DataNode: ...
+
+        def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any: ...
 
     def source_info(self, *, device: str = "cpu") -> DataNode:
         """Returns the file or record that each sample came from, as bytes.
