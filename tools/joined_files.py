@@ -58,7 +58,7 @@ def parameters_of(text):
 
 def names_of(lines):
     """{(namespaces, name, form): line} of what unnamed namespaces of a file define, and of its static names. The form is that of a
-    function, or the text of an alias: names with different forms, and equal aliases, are no fault."""
+    function, or the text of an alias: names with different forms, and equal aliases, are not faults."""
     found, spaces = {}, []
     lines = [line.partition("//")[0].rstrip() if not line.startswith("}  // namespace") else line for line in lines]
     for number, line in enumerate(lines, 1):
