@@ -15,6 +15,7 @@ import declared_types  # noqa: E402
 import draw_rooms  # noqa: E402
 import generate_settings  # noqa: E402
 import headers_alone  # noqa: E402
+import joined_files  # noqa: E402
 import links  # noqa: E402
 import lint  # noqa: E402
 import python_imports  # noqa: E402
@@ -320,3 +321,54 @@ def test_no_folder_of_ours_hides_a_package():
     """Folders of programs are on the path of modules: one called `triton` was what torch then imported."""
     ours = {path.stem for top in ("tests", "examples", "benchmarks") for path in (ROOT / top).iterdir()}
     assert not ours & {"triton", "torch", "torchvision", "torchaudio", "tensorflow", "jax", "paddle", "mxnet", "numba"}
+
+
+@pytest.mark.parametrize(
+    "one, other, is_breach",
+    [
+        ("struct Case {\n  int bits;\n};", "struct Case {\n  float value;\n};", True),
+        ("constexpr int kMost = 4;", "constexpr int kMost = 4;", True),
+        ("constexpr int kMost = 4;", "constexpr int kLeast = 4;", False),
+        ("int most(int a) { return a; }", "int most(int b) {\n  return b;\n}", True),
+        ("int most(int a) { return a; }", "int most(float a) { return 1; }", False),
+        (
+            "int most(const std::vector<int>& a,\n         int b) {",
+            "int most(const std::vector<int>& values, int k = 3) {",
+            True,
+        ),
+        ("template <class T>\nT most(T a) {", "int most(int a) {", False),
+        ("const char* most(int a) {", "struct most {", True),
+        ("using Row = std::vector<int>;", "using Row = std::vector<int>;", False),
+        ("using Row = std::vector<int>;", "using Row = std::vector<float>;", True),
+        ("TEST(Rows, Most) {", "TEST(Rows, Most) {", False),
+    ],
+)
+def test_names_of_files_that_are_compiled_as_one(one, other, is_breach):
+    first, second = (
+        joined_files.names_of(["namespace penstock {", "namespace {", "", *text.splitlines(), "", "}  // namespace"])
+        for text in (one, other)
+    )
+    found = [a for *a, form in first for *b, its_form in second if a == b and joined_files.collide(form, its_form)]
+    assert bool(found) == is_breach, (first, second)
+
+
+def test_names_of_joined_files_leave_out_what_is_elsewhere():
+    lines = [
+        "namespace penstock {",
+        "int seen(int a) {",
+        "}",
+        "static int own() {",
+        "namespace {",
+        "",
+        "int hidden;",
+        "}  // namespace",
+    ]
+    assert joined_files.names_of(lines) == {(("penstock",), "own", (False, ())): 4, (("penstock",), "hidden", None): 7}
+
+
+def test_batches_of_joined_files_are_those_of_cmake():
+    cmake = (ROOT / "cmake" / "batches.cmake").read_text()
+    assert f"set(size {joined_files.NEAR})" in cmake and f'/ {joined_files.NEAR_IN_A_FOLDER}"' in cmake
+    lists = (ROOT / "CMakeLists.txt").read_text()
+    assert f'MATCHES "^({"|".join(joined_files.BY_ALPHABET[:-1])})$")  # many small files' in lists
+    assert f'NOT room MATCHES "^({"|".join(joined_files.NEVER[:-1])})$")' in lists

@@ -70,6 +70,9 @@ def inside(folder: str) -> DataNode:
 
 assert_type(inside("photos"), Pipeline[tuple[Batch]])
 assert_type(inside("photos").run(), tuple[Batch])
+assert_type(inside(folder="photos"), Pipeline[tuple[Batch]])
+assert_type(inside("photos", batch_size=3, seed=1), Pipeline[tuple[Batch]])
+assert_type(inside(folder="photos", max_pixels=3), Pipeline[tuple[Batch]])
 for batches in inside("photos"):
     assert_type(batches, tuple[Batch])
 
@@ -103,6 +106,14 @@ def trained(pipeline: Pipeline, of_two: Pipeline[tuple[Batch, Batch]]) -> None:
     DataLoader(of_two, ["a", "b"])
 
 trained(inside("photos"), several())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  three are not two
+settings: dict[str, Any] = {"seed": 3}
+
+@pipeline_def(batch_size=2, enable_conditionals=True, **settings)
+def scaled(*factors: float, **more: int) -> list[DataNode]:
+    return [fn.random.uniform(range=[0.0, factor]) for factor in factors]
+
+assert_type(scaled(1.0, 2.0, a=3), Pipeline[tuple[Batch, ...]])
+assert_type(scaled(1.0, a=3, num_threads=2, **settings), Pipeline[tuple[Batch, ...]])
 info = inside("photos").driver(epochs="even").output_infos()[0]
 assert_type(info.ndim, int | None)
 assert_type(inside("photos").driver().run(), Step)
@@ -110,7 +121,7 @@ dtype: types.DType = types.FLOAT
 assert_type(inside("photos").stats().verdict, Any)
 """
 MISTAKES = """
-from penstock import Batch, fn, types
+from penstock import Batch, DataNode, fn, pipeline_def, types
 def f(batch: Batch) -> None:
     fn.flip(batch, horizontl=1)  # 1: there is no such argument
     fn.resize(batch, size=[8, 8], interp_type="smooth")  # 2: there is no such filter
@@ -118,6 +129,24 @@ def f(batch: Batch) -> None:
     fn.resize(batch, [8, 8])  # 4: arguments are given by name
     types.FLOAT31  # 5: there is no such type
     fn.flipp(batch)  # 6: there is no such operator
+
+@pipeline_def(batch_size=2)
+def loaded(folder: str, size: int = 3) -> DataNode:
+    return fn.decoders.image(fn.readers.file(file_root=folder)[0])
+
+@pipeline_def
+def bare(folder: str) -> DataNode:
+    return fn.decoders.image(fn.readers.file(file_root=folder)[0])
+
+loaded()  # 1: the function needs a folder
+loaded(3)  # 2: which is text
+loaded("photos", siz=3)  # 3: neither the function nor Pipeline has such an argument
+loaded("photos", size="3")  # 4: of the wrong type
+loaded("photos", batch_size="3")  # 5: an argument of Pipeline of the wrong type
+loaded(folder="photos", late="never")  # 6: an argument of Pipeline without such a choice
+bare(folder=3, size=2)  # 7: not an argument of this one
+pipeline_def(batchsize=2)  # 8: Pipeline has no such argument
+pipeline_def(batch_size="2")  # 9: of the wrong type
 """
 
 

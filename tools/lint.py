@@ -13,6 +13,7 @@ from pathlib import Path
 import declared_types
 import form
 import headers_alone
+import joined_files
 import operator_hooks
 import python_imports
 import words
@@ -295,7 +296,7 @@ def main():
                 (path, number, what) for number, what in check_names(path, path.read_text().splitlines(), names)
             ]
     breaches += [*check_build(files), *check_generated(), *check_tools(files), *check_form(), *words.breaches()]
-    breaches += python_imports.breaches()
+    breaches += [*python_imports.breaches(), *joined_files.breaches()]
     if (ROOT / "build" / "compile_commands.json").exists():
         breaches += headers_alone.breaches()
     for path, number, what in breaches:

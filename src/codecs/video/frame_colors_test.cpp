@@ -86,13 +86,13 @@ std::vector<uint8_t> by_ours(const Picture& in, int64_t matrix, bool full) {
   return out;
 }
 
-struct Case {
+struct FrameCase {
   int bits, width, height;
 };
-class FrameColors : public testing::TestWithParam<Case> {};
+class FrameColors : public testing::TestWithParam<FrameCase> {};
 
 TEST_P(FrameColors, AreThoseOfSwscale) {
-  const Case c = GetParam();
+  const FrameCase c = GetParam();
   for (const int64_t matrix : {0, 1, 2, 4, 5, 6, 7, 8, 9, 10})
     for (const bool full : {false, true}) {
       const Picture picture(c.width, c.height, c.bits, static_cast<uint32_t>(c.width * 1000 + matrix));
@@ -101,9 +101,11 @@ TEST_P(FrameColors, AreThoseOfSwscale) {
     }
 }
 INSTANTIATE_TEST_SUITE_P(EightBits, FrameColors,
-                         testing::Values(Case{8, 320, 180}, Case{8, 1, 2}, Case{8, 97, 64}, Case{8, 33, 2}));
+                         testing::Values(FrameCase{8, 320, 180}, FrameCase{8, 1, 2}, FrameCase{8, 97, 64},
+                                         FrameCase{8, 33, 2}));
 INSTANTIATE_TEST_SUITE_P(MoreBits, FrameColors,
-                         testing::Values(Case{10, 320, 180}, Case{10, 66, 16}, Case{12, 98, 64}, Case{10, 2, 18}));
+                         testing::Values(FrameCase{10, 320, 180}, FrameCase{10, 66, 16}, FrameCase{12, 98, 64},
+                                         FrameCase{10, 2, 18}));
 
 // Every value of a sample, with chroma from end to end.
 TEST(FrameColors, OfEveryByte) {
