@@ -11,7 +11,7 @@ import pytest
 from albumentations_oracle import theirs
 from penstock import albumentations as ours
 from penstock import fn
-from penstock.albumentations import patterns, weather
+from penstock.albumentations import functions, patterns, weather
 from test_albumentations import smooth
 from test_albumentations_transforms import repeated
 
@@ -482,3 +482,40 @@ def test_tiles_of_a_pipeline_take_all_places():
     (made,) = in_a_pipeline([ours.RandomGridShuffle(grid=(4, 3), p=1.0)], image, 20)
     assert all((np.sort(m.ravel()) == np.sort(image.ravel())).all() for m in made)
     assert len({m.tobytes() for m in made}) == 20
+
+
+def test_low_frequencies_of_another_image_are_theirs():
+    other = np.clip(np.random.default_rng(2).normal([60, 120, 200], [20, 40, 30], (30, 50, 3)), 0, 255).astype(np.uint8)
+    for image in (smooth(60, 80), smooth(61, 83)):
+        for beta in (0.0, 0.05, 0.3):
+            taken = {"reference_images": [other], "read_fn": lambda v: v, "beta_limit": (beta, beta)}
+            made = ours.FDA(**taken, p=1.0)(image=image)["image"]
+            want = domains.fourier_domain_adaptation(image, cv2.resize(other, image.shape[1::-1]), beta)
+            close(made, want, 1)
+    taken |= {"reference_images": [other[..., 0]]}
+    gray = ours.FDA(**taken, p=1.0)(image=image[..., 0])["image"]
+    want = domains.fourier_domain_adaptation(image[..., 0], cv2.resize(other[..., 0], image.shape[1::-1]), 0.3)
+    close(gray, want, 1)
+    with pytest.raises(ValueError, match="dimensions"):
+        ours.FDA(**taken, p=1.0)(image=image)
+    with pytest.raises(ValueError, match="within 0 and 0.5"):
+        ours.FDA([other], 0.7, lambda v: v, p=1.0)(image=image)
+
+
+def test_segments_are_theirs():
+    image = smooth(60, 80)
+    for shape, count in (((60, 80), 30), ((45, 90), 100)):
+        want = functional.slic(smooth(*shape), count)
+        np.testing.assert_array_equal(functions._segments(smooth(*shape), count), want)
+    made = ours.Superpixels(p_replace=(1, 1), n_segments=(30, 30), max_size=None, p=1.0)(image=image)["image"]
+    want = functional.superpixels(image, 30, [True], None, 1)
+    first = functional.slic(image, 30) == 0  # which stays in theirs
+    close(made[~first], want[~first], 0)
+    assert (made[first] == made[first][0]).all()
+    flat = [repeated(m, "Superpixels", {"p_replace": (0.4, 0.4), "max_size": 40}, image, 12) for m in (ours, theirs)]
+    spread = [np.abs(np.diff(made, axis=2)).mean() for made in flat]
+    np.testing.assert_allclose(spread[0], spread[1], rtol=0.1)
+    gray = ours.Superpixels(p_replace=(1, 1), p=1.0)(image=np.float32(image[..., 0]) / 255)["image"]
+    assert gray.shape == (60, 80) and gray.dtype == np.float32 and len(np.unique(gray)) <= 140
+    with pytest.raises(ValueError, match="max_size"):
+        ours.Superpixels(1.0, max_size=0, p=1.0)(image=image)

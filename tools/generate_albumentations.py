@@ -16,6 +16,7 @@ HEAD = """# The transforms of Albumentations
 `penstock.albumentations` has `Compose`, `OneOf`, `SomeOf`, `Sequential`, `ReplayCompose`, `BboxParams`, `KeypointParams` and the transforms
 below, with the names, arguments and defaults of Albumentations 1.4. A call has its form: `Compose([...])(image=, mask=, bboxes=,
 keypoints=, labels=)`. In a pipeline the same call takes and gives values of the pipeline; lists and batches are done one by one.
+Transforms of volumes take `volume=`, (D, H, W) or (D, H, W, C), `mask3d=` and points of the format `"xyz"`.
 
 ```python
 from penstock import albumentations as A
@@ -34,7 +35,7 @@ not limited to the range from 0 to 1 by filters and noise. Points keep the cente
 formats of points with angles or scales, `strict`, `SomeOf(replace=True)` and interpolations other than 0, 1 and 2 are refused with an error.
 In a pipeline, `KeypointParams` needs `remove_invisible=False`, and boxes have 4 numbers.
 
-| transform | here | what differs, or why it is missing |
+| transform | here | what differs |
 |---|---|---|
 """
 
@@ -48,5 +49,4 @@ def generate(_):
     parsed.body.remove(rooms)
     exec(compile(parsed, TABLE, "exec"), names)
     rows = [(n, "different" if d.differs else "same", d.differs) for n, d in names["TABLE"].items()]
-    rows += [(n, "missing", why) for n, why in names["MISSING"].items()]
     return {PAGE: HEAD + "".join(f"| `{n}` | {here} | {text} |\n" for n, here, text in sorted(rows))}

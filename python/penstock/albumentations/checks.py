@@ -6,8 +6,14 @@ import numpy as np
 from .. import _core
 
 
-def check_pixels(name, value):
-    """Refuses what is not an array of pixels with the channels last."""
+def check_pixels(name, value, layouts):
+    """Refuses what is not an array of pixels with the channels last.
+
+    Args:
+        name: What it is called.
+        value: What is given.
+        layouts: The layouts that it may have.
+    """
     if isinstance(value, _core.Tensor):
         return
     if type(value).__module__.startswith("torch"):
@@ -15,9 +21,10 @@ def check_pixels(name, value):
             f"Compose: {name} is a tensor of torch; it must be an array of (H, W) or (H, W, C): write "
             f"{name}.permute(1, 2, 0).numpy() before, ToTensorV2() last"
         )
-    if not isinstance(value, np.ndarray) or value.ndim not in (2, 3):
+    if not isinstance(value, np.ndarray) or value.ndim not in [len(layout) for layout in layouts]:
         got = f"shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
-        raise TypeError(f"Compose: {name} must be an array of (H, W) or (H, W, C), got {got}")
+        shapes = " or ".join(f"({', '.join(layout)})" for layout in layouts)
+        raise TypeError(f"Compose: {name} must be an array of {shapes}, got {got}")
 
 
 def check_colors(name, x):
@@ -30,13 +37,15 @@ def check_colors(name, x):
         raise ValueError(f"{name}: images must have three channels, got the shape {shape}")
 
 
-def check_extents(extent, name, value):
-    """Refuses pixels of another height or width than the image's."""
+def check_extents(extent, name, value, first="image"):
+    """Refuses pixels of other extents than those of the first ones, the image or the volume."""
     shape = value.shape() if callable(value.shape) else value.shape
-    if tuple(shape[:2]) != tuple(extent):
+    shape = tuple(shape[: len(extent)])
+    if shape != tuple(extent):
+        sides = "height and width" if len(extent) == 2 else "depth, height and width"
+        have, are = (" x ".join(map(str, n)) for n in (extent, shape))
         raise ValueError(
-            f"Compose: image is {extent[0]} x {extent[1]}, {name} is {shape[0]} x {shape[1]}: they move together, so they "
-            "must have one height and width"
+            f"Compose: {first} is {have}, {name} is {are}: they move together, so they must have one {sides}"
         )
 
 

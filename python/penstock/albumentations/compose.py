@@ -8,10 +8,12 @@ from typing import Any, Sequence
 import numpy as np
 
 from .. import _core, augment, graph
-from ..sample import Image, Mask, Other, Points, Sample
+from ..sample import Mask, Other, Points, Sample
 from . import checks
-from .targets import BboxParams, KeypointParams
+from .targets import KINDS, PIXELS, BboxParams, KeypointParams
 from .transforms import Transform
+
+FURTHER = "cropping_bbox_key", "metadata_key"  # arguments that name an argument of the call
 
 
 def _list(name, transforms):
@@ -129,7 +131,8 @@ class Compose(Sequential):
         transforms: Transforms.
         bbox_params: A BboxParams, or a dict of its arguments.
         keypoint_params: A KeypointParams, or a dict.
-        additional_targets: Further arguments of the call, by what they are: "image", "mask", "bboxes" or "keypoints".
+        additional_targets: Further arguments of the call, by what they are: "image", "mask", "volume", "mask3d",
+            "bboxes" or "keypoints".
         p: The probability of all.
 
     Raises:
@@ -156,33 +159,36 @@ class Compose(Sequential):
         super().__init__(transforms, p)
         self.boxes = BboxParams(**bbox_params) if isinstance(bbox_params, dict) else bbox_params
         self.points = KeypointParams(**keypoint_params) if isinstance(keypoint_params, dict) else keypoint_params
-        self.targets = {n: n for n in ("image", "mask", "bboxes", "keypoints")} | (additional_targets or {})
+        self.targets = {n: n for n in (*PIXELS, "bboxes", "keypoints")} | (additional_targets or {})
 
     def __call__(self, *args: Any, **data: Any) -> dict[str, Any]:
         """Does the transforms.
 
         Args:
             *args: None: targets are given by name.
-            **data: image, and mask, masks, bboxes, keypoints, the label fields, additional targets.
+            **data: image or volume, and mask, masks, mask3d, bboxes, keypoints, the label fields, additional targets.
 
         Returns:
             A dict of the same names.
 
         Raises:
-            TypeError: An argument is not known, or image is missing.
+            TypeError: An argument is not known, or image and volume are missing.
             ValueError: Boxes are not in the image, a mask has another size, or labels do not match boxes.
         """
         if args:
-            raise TypeError("Compose takes its targets by name: image=")
+            raise TypeError("Compose takes its targets by name: image=, or volume=")
         self._check(data)
         if graph.current() is not None:
             return self._in_pipeline(data)
-        images = data["image"]
+        first = _first(data)
+        images = data[first]
         if isinstance(images, (list, _core.Batch)):
             made = [self._at_once({n: v[k] for n, v in data.items()})[0] for k in range(len(images))]
             result = {n: [m[n] for m in made] for n in made[0]} if made else dict(data)
-            return {n: _core.batch(v, layout="HWC") if n == "image" and isinstance(images, _core.Batch) and v[0].ndim == 3
-                    and isinstance(v[0], np.ndarray) else v for n, v in result.items()}  # fmt: skip
+            layout = PIXELS[first][-1]
+            return {n: _core.batch(v, layout=layout) if n == first and isinstance(images, _core.Batch)
+                    and isinstance(v[0], np.ndarray) and v[0].ndim == len(layout) else v
+                    for n, v in result.items()}  # fmt: skip
         return self._at_once(data)[0]
 
     def _fields(self, params):
@@ -194,7 +200,7 @@ class Compose(Sequential):
         while inner:
             t = inner.pop()
             inner += getattr(t, "transforms", [])
-            found |= {getattr(getattr(t, "arguments", None), "cropping_bbox_key", None)} - {None}
+            found |= {getattr(getattr(t, "arguments", None), key, None) for key in FURTHER} - {None}
         return sorted(found)
 
     def _check(self, data):
@@ -212,17 +218,19 @@ class Compose(Sequential):
                     else "keypoint_params=KeypointParams(...)"
                 )
                 raise TypeError(f"Compose: {name} needs {what}: it says how they are meant")
-        if "image" not in data:
-            raise TypeError("Compose takes its targets by name: image=")
+        if _first(data) is None:
+            raise TypeError("Compose takes its targets by name: image=, or volume=")
+        if self.points and "keypoints" in data and (self.points.format == "xyz") != (_first(data) == "volume"):
+            raise ValueError("KeypointParams: points of a volume have format='xyz', others have not")
 
     def _in_pipeline(self, data):
         if self.points and self.points.remove_invisible and "keypoints" in data:
             raise ValueError("KeypointParams: in a pipeline all points stay: write remove_invisible=False")
-        if self.points and "keypoints" in data and self.points.format != "xy":
+        if self.points and "keypoints" in data and self.points.format == "yx":
             raise ValueError("KeypointParams: in a pipeline format must be 'xy'")
         if self.boxes and (self.boxes.min_width or self.boxes.min_height or self.boxes.clip):
             raise ValueError("BboxParams: min_width, min_height and clip are not there in a pipeline")
-        parts = {}
+        parts, half = {}, np.float32([0.5] * (3 if _first(data) == "volume" else 2))
         for name, value in data.items():
             kind = self.targets.get(name, "other")
             if name == "masks":
@@ -230,16 +238,17 @@ class Compose(Sequential):
             parts[name] = (
                 self.boxes._part(value, self._fields(self.boxes))
                 if kind == "bboxes"
-                else {"image": Image, "mask": Mask, "other": Other}[kind](value)
+                else KINDS[kind](value)
                 if kind != "keypoints"
-                else Points(value + np.float32([0.5, 0.5]))
+                else Points(value + half)
             )
         made = self._apply(Sample(**parts))
-        return {n: made[n] - np.float32([0.5, 0.5]) if self.targets.get(n) == "keypoints" else made[n] for n in data}
+        return {n: made[n] - half if self.targets.get(n) == "keypoints" else made[n] for n in data}
 
     def _at_once(self, data, do=None):
         self._check_arrays(data)
-        image = data["image"].numpy() if isinstance(data["image"], _core.Tensor) else data["image"]
+        image = data[_first(data)]
+        image = image.numpy() if isinstance(image, _core.Tensor) else image
         extent, parts = image.shape[:2], {}
         for name, value in data.items():
             kind = self.targets.get(name, "other")
@@ -250,30 +259,33 @@ class Compose(Sequential):
                 parts[name] = self.boxes._part(self.boxes._checked(rows, extent), [f"_rows_{name}"])
                 parts[f"_rows_{name}"] = Other(np.arange(len(rows), dtype=np.int32))
             elif kind == "keypoints":
-                parts[name] = Points(self.points._corner_based(_rows(value, 2), 1.0))
+                parts[name] = Points(self.points._corner_based(_rows(value, len(self.points.format)), 1.0))
             elif name in self._further():
-                parts[name] = Other(np.float32(value))
-            elif kind in ("image", "mask"):
-                parts[name] = (Image if kind == "image" else Mask)(_part(value))
+                parts[name] = Other(value if _described(value) else np.float32(value))
+            elif kind in PIXELS:
+                parts[name] = KINDS[kind](_part(value, PIXELS[kind]))
         made = (do or self._apply)(Sample(**parts))
         return self._results(data, made), made
 
     def _check_arrays(self, data):
-        pixels = {n: v for n, v in data.items() if self.targets.get(n) in ("image", "mask")}
+        pixels = {n: v for n, v in data.items() if self.targets.get(n) in PIXELS}
         pixels |= {f"masks[{k}]": mask for k, mask in enumerate(data.get("masks", ()))}
+        first = _first(data)
         for name, value in pixels.items():
-            checks.check_pixels(name, value)
-        shape = data["image"].shape
+            checks.check_pixels(name, value, PIXELS.get(self.targets.get(name), PIXELS["mask"]))
+        shape = data[first].shape
+        extent = tuple(shape() if callable(shape) else shape)[: len(PIXELS[first][0])]
         for name, value in pixels.items():
-            checks.check_extents((shape() if callable(shape) else shape)[:2], name, value)
+            checks.check_extents(extent, name, value, first)
         for name, params in (("bboxes", self.boxes), ("keypoints", self.points)):
             if data.get(name) is not None:
                 checks.check_labels(name, len(data[name]), data, self._fields(params))
 
     def _results(self, data, made):
         made = {n: _array(made[n]) for n in made}
-        image = made["image"]
-        extent = image.shape[1:] if self._gives_tensors() else image.shape[:2]
+        image = made[_first(data)]
+        spatial = len(PIXELS[_first(data)][0])
+        extent = image.shape[1:] if self._gives_tensors() else image.shape[:spatial]
         result = {n: made[n] for n in data if n in made}
         if "masks" in data:
             result["masks"] = [made[f"_mask{k}"] for k in range(len(data["masks"]))]
@@ -288,18 +300,16 @@ class Compose(Sequential):
                     result |= {f: _taken(data[f], kept[large]) for f in self._fields(self.boxes) if f in data}
             elif kind == "keypoints":
                 points = self.points._corner_based(np.asarray(made[name]), -1.0)
-                at = points[:, :2] if self.points.format == "xy" else points[:, 1::-1]
+                at = points[:, 1::-1] if self.points.format == "yx" else points[:, :spatial]
                 stay = (
-                    ((at >= 0) & (at < [extent[1], extent[0]])).all(1)
-                    if self.points.remove_invisible
-                    else at[:, 0] == at[:, 0]
+                    ((at >= 0) & (at < extent[::-1])).all(1) if self.points.remove_invisible else at[:, 0] == at[:, 0]
                 )
                 rows = np.flatnonzero(stay)
                 result[name] = points[rows]
                 if name == "keypoints":
                     result |= {f: _taken(data[f], rows) for f in self._fields(self.points) if f in data}
         if self._gives_tensors():
-            result = {n: _tensor(v) if self.targets.get(n) in ("image", "mask") else v for n, v in result.items()}
+            result = {n: _tensor(v) if self.targets.get(n) in PIXELS else v for n, v in result.items()}
         return {n: result[n] for n in data}
 
     def _gives_tensors(self):
@@ -352,9 +362,19 @@ class ReplayCompose(Compose):
         return self._at_once(data, lambda sample: sample.replay(saved))[0]
 
 
-def _part(value):
+def _first(data):
+    """The name of the pixels that decide where the other parts are; None: there are none."""
+    return next((name for name in ("image", "volume") if name in data), None)
+
+
+def _described(value):
+    """Whether an argument describes what is laid over an image: a dict, or a list of them."""
+    return isinstance(value, dict) or (isinstance(value, (list, tuple)) and all(isinstance(v, dict) for v in value))
+
+
+def _part(value, layouts=PIXELS["mask"]):
     value = value.numpy() if isinstance(value, _core.Tensor) else np.ascontiguousarray(value)
-    return _core.tensor(value, layout={2: "HW", 3: "HWC"}.get(value.ndim, ""))
+    return _core.tensor(value, layout={len(layout): layout for layout in layouts}.get(value.ndim, ""))
 
 
 def _array(value):

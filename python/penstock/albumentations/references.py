@@ -27,6 +27,12 @@ def _blended(image, other, part):
     return fn.cast_like(own + (fn.cast(other, dtype=DType.FLOAT) - own) * part, image)
 
 
+def of_reference(a, function):
+    """function(reference) for one of the references, as arrays, that is drawn."""
+    read = read_image if a.read_fn is None else a.read_fn
+    return _one_of(list(a.reference_images), lambda reference: function(np.asarray(read(reference))))
+
+
 def _one_of(items, function):
     return choose(draws.below(len(items)), [lambda item=item: function(item) for item in items])
 

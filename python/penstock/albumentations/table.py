@@ -8,15 +8,19 @@ from . import (
     colors,
     crops,
     fields,
+    functions,
     geometry,
     holes,
+    illuminants,
     kernels,
     light,
     noises,
+    overlays,
     patterns,
     references,
     sizes,
     tones,
+    volumes,
     weather,
 )
 
@@ -45,6 +49,7 @@ _FILL = {"border_mode": 4, "fill": 0, "fill_mask": 0}
 _CONSTANT = {**_FILL, "border_mode": 0}
 _INTERPOLATION = {"interpolation": 1}
 _SIZE = {"height": REQUIRED, "width": REQUIRED}
+_CROP_OF_VOLUME = {"size": REQUIRED, "pad_if_needed": False, "fill": 0, "fill_mask": 0}
 _STAY = "boxes, points and masks stay"
 _KERNELS = "each sample draws one of 256 kernels of this distribution"
 _PLASMA = (
@@ -481,17 +486,52 @@ TABLE = {
         limits={"max_factor": "one", "step_factor": "zero"},
         differs="enlarges about the middle exactly; Albumentations cuts and resizes in whole pixels",
     ),
-}
-
-_VOLUMES = "a Sample of volumes is not there: fn.crop, fn.pad and fn.flip take volumes (layout DHWC)"
-
-MISSING = {
-    "PlanckianJitter": "its table of measured colors is not ours: fn.color_matrix takes any",
-    **dict.fromkeys(
-        ("CenterCrop3D", "CoarseDropout3D", "CubicSymmetry", "Pad3D", "PadIfNeeded3D", "RandomCrop3D"), _VOLUMES
+    "CenterCrop3D": Definition(volumes.center_crop, {**_CROP_OF_VOLUME}, 1.0),
+    "CoarseDropout3D": Definition(
+        volumes.coarse_dropout,
+        {"num_holes_range": (1, 1), **{f"hole_{side}_range": (0.1, 0.2) for side in ("depth", "height", "width")}}
+        | {"fill": 0, "fill_mask": None},
+        differs="masks have holes where fill_mask is given; Albumentations 1.4 fills them with fill; points under holes stay",
     ),
-    "FDA": "swaps amplitudes of a Fourier transform in two dimensions: no operator of it",
-    "OverlayElements": "pastes pictures of a list for each image: fn.paste or fn.multi_paste",
-    "TextImage": "draws text: do it with fn.python_function",
-    "Superpixels": "segments the image, one step after the other: no operator",
+    "CubicSymmetry": Definition(volumes.cubic_symmetry, {}, 1.0),
+    "OverlayElements": Definition(
+        overlays.overlay,
+        {"metadata_key": "overlay_metadata"},
+        differs="a picture that does not fit takes its mask along; in a pipeline pictures, masks and boxes may be values, and "
+        "p must be 1",
+    ),
+    "Pad3D": Definition(volumes.pad, {"padding": REQUIRED, "fill": 0, "fill_mask": 0}, 1.0),
+    "PadIfNeeded3D": Definition(
+        volumes.pad_if_needed,
+        {"min_zyx": None, "pad_divisor_zyx": None, "position": "center", "fill": 0, "fill_mask": 0},
+        1.0,
+        differs="position='random' gives the size that was asked for; Albumentations 1.4 draws the two sides apart",
+    ),
+    "PlanckianJitter": Definition(
+        illuminants.planckian_jitter,
+        {"mode": "blackbody", "temperature_limit": None, "sampling_method": "uniform"},
+        differs="the colors of light are those of CIE's formulas in linear sRGB; the table of Albumentations 1.4 is up to 17 % "
+        "nearer to white from 4000 K on, and has no blue at 3000 K",
+    ),
+    "RandomCrop3D": Definition(volumes.random_crop, {**_CROP_OF_VOLUME}, 1.0),
+    "TextImage": Definition(
+        overlays.text_image,
+        {"font_path": REQUIRED, "stopwords": ("the", "is", "in", "at", "of"), "augmentations": (None,)}
+        | {"fraction_range": (1.0, 1.0), "font_size_fraction_range": (0.8, 0.9), "font_color": "black"}
+        | {"clear_bg": False, "metadata_key": "textimage_metadata"},
+        differs="no clear_bg; images have 1 or 3 channels; Pillow draws, so in a pipeline it runs on the CPU, and p must be 1",
+    ),
+    "FDA": Definition(
+        functions.fourier_adaptation,
+        {"reference_images": REQUIRED, "beta_limit": (0, 0.1), "read_fn": None},
+        limits={"beta_limit": "zero"},
+        differs="results are rounded; Albumentations rounds bytes down; NumPy transforms, so in a pipeline it runs on the CPU",
+    ),
+    "Superpixels": Definition(
+        functions.superpixels,
+        {"p_replace": (0, 0.1), "n_segments": (100, 100), "max_size": 128, **_INTERPOLATION},
+        limits={"p_replace": "zero", "n_segments": "one"},
+        differs="the first segment is drawn as the others are; an image in which none is drawn is resized, too; NumPy computes, "
+        "so in a pipeline it runs on the CPU",
+    ),
 }

@@ -8,7 +8,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ..sample import Boxes, Image, Mask, Other, Points
+from ..sample import Boxes, Image, Mask, Other, Points, Volume
 
 _BOXES = {
     "pascal_voc": ("ltrb", False),
@@ -16,7 +16,13 @@ _BOXES = {
     "coco": ("xywh", False),
     "yolo": ("cxcywh", True),
 }
-_POINTS = ("xy", "yx")
+_POINTS = ("xy", "yx", "xyz")
+PIXELS = {  # the layouts of pixels, of arrays with few and with all dimensions
+    "image": ("HW", "HWC"),
+    "mask": ("HW", "HWC"),
+    "volume": ("DHW", "DHWC"),
+    "mask3d": ("DHW", "DHWC"),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,7 +127,7 @@ class KeypointParams:
     """How points are meant: (0, 0) is the center of the first pixel.
 
     Args:
-        format: "xy" or "yx"; further numbers of a point stay as they are.
+        format: "xy", "yx", or of a volume "xyz"; further numbers of a point stay as they are.
         label_fields: Names of arguments of the call that have one entry for each point.
         remove_invisible: Points that leave the image are dropped. In a pipeline it must be False.
         check_each_transform: Accepted; points are dropped at the end.
@@ -142,23 +148,23 @@ class KeypointParams:
     def __post_init__(self) -> None:
         if self.format not in _POINTS:
             raise ValueError(
-                f"KeypointParams: format must be 'xy' or 'yx', got {self.format!r}: angles and scales of points are not there"
+                f"KeypointParams: format must be 'xy', 'yx' or 'xyz', got {self.format!r}: angles and scales of points are not there"
             )
 
     def _corner_based(self, points: Any, sign: float) -> Any:
-        """Returns points whose (0, 0) is the outer corner of the first pixel (sign 1), x first; or back (sign -1).
+        """Returns points whose origin is the outer corner of the first pixel (sign 1), x first; or back (sign -1).
 
         Args:
-            points: (N, 2) or more columns.
+            points: (N, 2), of a volume (N, 3), or more columns.
             sign: 1 or -1.
         """
         made = np.array(points, np.float32)
         if sign > 0 and self.format == "yx":
             made[:, :2] = made[:, 1::-1]
-        made[:, :2] += np.float32(0.5 * sign)
+        made[:, : len(self.format)] += np.float32(0.5 * sign)
         if sign < 0 and self.format == "yx":
             made[:, :2] = made[:, 1::-1]
         return made
 
 
-KINDS = {"image": Image, "mask": Mask, "bboxes": Boxes, "keypoints": Points, "other": Other}
+KINDS = {"image": Image, "mask": Mask, "volume": Volume, "mask3d": Mask, "other": Other}

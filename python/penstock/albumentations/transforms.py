@@ -7,7 +7,7 @@ import textwrap
 import types
 
 from .. import augment
-from .table import MISSING, REQUIRED, TABLE
+from .table import REQUIRED, TABLE
 
 _IGNORED = {"mask_interpolation": 0, "rotate_method": "largest_box"}  # these values alone are there
 _INSTEAD = {
@@ -132,7 +132,5 @@ CLASSES = {
 
 def missing(name):
     """The error of a name that is not there."""
-    if name in MISSING:
-        return f"albumentations.{name} is not there: {MISSING[name]}; see docs/reference/albumentations.md"
     near = difflib.get_close_matches(name, TABLE, 1)
     return f"penstock.albumentations has no '{name}'" + (f": did you mean {near[0]}?" if near else "")
