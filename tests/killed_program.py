@@ -20,6 +20,7 @@ import numpy as np
 from penstock import fn, pipeline_def
 
 BATCHES = 40
+LONGEST = 0.04  # seconds until a kill: a program needs about 0.03 from its beginning to its end
 
 
 @pipeline_def(batch_size=3, num_threads=2)
@@ -88,14 +89,26 @@ def expected(path, number):
         json.dump([content(pipe.run()) for _ in range(BATCHES)], file)
 
 
+def seconds_of(pid):
+    """What its main thread has computed: a random moment of that is one of the program's, however many others run."""
+    with open(f"/proc/{pid}/schedstat") as file:
+        return int(file.read().split()[0]) / 1e9
+
+
+def wait_for_moment(pid, seconds):
+    """Returns once the process has computed so long, or has ended."""
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None and seconds_of(pid) < seconds:
+        time.sleep(0.001)
+
+
 def main(folder, kills):
     rng, done, number = random.Random(kills), 0, 0
     while done < kills:
         path = os.path.join(folder, f"{number}.json")
         while True:
             pid = forked(child, path, number)
-            time.sleep(rng.uniform(0, 0.06))
-            ended, status = os.waitpid(pid, os.WNOHANG) if done < kills else os.waitpid(pid, 0)
+            wait_for_moment(pid, rng.uniform(0, LONGEST) if done < kills else float("inf"))
+            ended, status = os.waitpid(pid, os.WNOHANG)
             if not ended:
                 os.kill(pid, signal.SIGKILL)
                 _, status = os.waitpid(pid, 0)

@@ -5,6 +5,7 @@ that change, pictures that stages move and color. All four variables always have
 import linecache
 
 import numpy as np
+import stepping_sources as sources
 
 from penstock import fn, types
 from penstock.control_flow import statements
@@ -56,13 +57,15 @@ LINES = (
     "a[0:2, k & 1] = fn.cast(k, dtype=types.UINT8)",
     "a = fn.hue(a, hue=f * 90)",
 )
-FAILS = ("f = x[k]", "x[{n} + 2] = f", "a = fn.crop(a, crop=(k + 6, 4))", "f = fn.python_function(f, function=refuse)")
+FAILS = ("f = x[k]", "x[{n} + 2] = f", "a = fn.crop(a, crop=(k + 6, 4))")
 
 
 class Writer:
-    """A program as lines; fails: whether one of them may be an error for some samples."""
+    """A program as lines; fails: whether one of them may be an error for some samples; calls: whether it has functions."""
 
-    def __init__(self, seed, fails):
+    def __init__(self, seed, fails, calls):
+        self.choices = LINES + 2 * sources.CALLS if calls else LINES
+        self.failing = FAILS + 3 * sources.FAILS if calls else FAILS
         self.rng, self.lines, self.left = np.random.default_rng(seed), [], 0
         self.left = int(self.rng.integers(4, 14))
         self.fails_at = int(self.rng.integers(1, self.left)) if fails else None
@@ -84,7 +87,7 @@ class Writer:
 
     def statement(self, indent, depth, in_loop):
         if self.left == self.fails_at:
-            return self.add(indent, self.pick(FAILS[:3]))
+            return self.add(indent, self.pick(self.failing))
         kind = self.rng.integers(12) if depth < 3 and self.left > 0 else 11
         if kind < 2:
             self.add(indent, "if {c}:")
@@ -97,7 +100,7 @@ class Writer:
         elif kind < 5 and not in_loop:
             self.add(indent, self.pick(CHANGES))
         else:
-            self.add(indent, self.pick(LINES))
+            self.add(indent, self.pick(self.choices))
 
     def loop(self, indent, depth):
         self.names += 1
@@ -115,33 +118,24 @@ class Writer:
             self.add(indent + 2, self.pick(("break", "continue")))
 
 
-def program_of(seed, fails=False):
+def program_of(seed, fails=False, calls=False):
     """(the function, its text)"""
-    text = HEAD + "    y = x\n" + "\n".join(Writer(seed, fails).lines) + f"\n    return {NAMES}, y\n"
+    writer = Writer(seed, fails, calls)
+    last = f"return {NAMES}, y"
+    if seed % 8 == 7:
+        last = f"return tuple(fn.rebatch({NAMES}, batch_size=3))"
+    text = HEAD + "    y = x\n" + "\n".join(writer.lines) + f"\n    {last}\n"
     file = "<random program of steps>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    space = {"fn": fn, "types": types}
+    space = {"fn": fn, "types": types, **sources.NAMES}
     exec(compile(text, file, "exec"), space)
     return space["program"], text
 
 
-def write_files(folder, count=9, bad=()):
-    """Vectors and pictures of unlike shapes; `bad` numbers are not files of arrays."""
-    rng = np.random.default_rng(7)
-    for i in range(count):
-        np.save(folder / f"x{i}.npy", (rng.integers(-4, 5, 4 + i % 3) / 4).astype(np.float32))
-        np.save(folder / f"a{i}.npy", rng.integers(0, 256, (6 + i % 4, 8 + i % 5, 3), dtype=np.uint8))
-    for i in bad:
-        (folder / f"x{i}.npy").write_bytes(b"no array")
-
-
-def body_of(program, folder, device="cpu"):
+def body_of(program, folder, device="cpu", source=sources.of_arrays):
     def body():
-        options = {"file_root": str(folder), "random_shuffle": True, "seed": 3}
-        x = fn.cast(fn.readers.numpy(file_filter="x*.npy", name="x", **options), dtype=types.FLOAT)
-        x = fn.reshape(x, shape=[-1])
-        a = fn.cast(fn.readers.numpy(file_filter="a*.npy", name="a", **options), dtype=types.UINT8)
-        a = fn.reshape(a, src_dims=[0, 1, 2], layout="HWC")
+        x, a = source(folder)
+        x, a = sources.vector(x), sources.picture(a)
         k = fn.cast(fn.reductions.sum(fn.cast(a, dtype=types.INT32)), dtype=types.INT32) & 31
         f = fn.reductions.mean(x)
         if device == "gpu":

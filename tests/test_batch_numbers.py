@@ -14,7 +14,7 @@ import readers
 import video_files
 from readers import payload
 
-from penstock import DataError, Pipeline, fn, pipeline_def
+from penstock import DataError, Pipeline, _core, fn, pipeline_def
 
 COUNT = int(os.environ.get("PENSTOCK_TEST_COUNT", "2"))
 KINDS = readers.kinds()
@@ -101,6 +101,9 @@ def test_each_reader_gives_any_batch_of_two_epochs(kind, tmp_path):
         check_seeks(make, count, rng)
 
 
+ALSO = ("indices", "mix", "dataset", "packed")  # in test_a_mix_and_rows_and_objects
+
+
 def other_readers(folder):
     """Files for readers of other things than containers, and what reads them."""
     from PIL import Image
@@ -115,21 +118,44 @@ def other_readers(folder):
         )
     lines = [{"audio_filepath": str(folder / f"{k:02d}.wav"), "duration": 1.0, "text": f"{k}"} for k in range(SIZE)]
     (folder / "all.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    pictures = sorted(str(path.relative_to(folder)) for path in folder.glob("class*/*.png"))
+    coco = {
+        "images": [{"id": k, "file_name": name, "height": 4, "width": 5} for k, name in enumerate(pictures)],
+        "categories": [{"id": 1, "name": "cat"}],
+        "annotations": [
+            {"id": k, "image_id": k % SIZE, "category_id": 1, "bbox": [0, 0, 1 + k % 4, 2], "area": 2, "iscrowd": 0}
+            for k in range(SIZE + 5)
+        ],
+    }
+    (folder / "coco.json").write_text(json.dumps(coco))
     made = {
         "file": lambda **given: fn.readers.file(file_root=str(folder), **given),
         "numpy": lambda **given: fn.readers.numpy(file_root=str(folder), file_filter="*.npy", **given),
         "fits": lambda **given: fn.readers.fits(file_root=str(folder), file_filter="*.fits", **given),
         "nemo_asr": lambda **given: fn.readers.nemo_asr(manifest_filepaths=[str(folder / "all.json")], **given),
         "sequence": lambda **given: fn.readers.sequence(file_root=str(folder), sequence_length=2, **given),
+        "coco": lambda **given: fn.readers.coco(
+            file_root=str(folder), annotations_file=str(folder / "coco.json"), **given
+        ),
     }
     if video_files.shutil.which("ffmpeg"):
-        path = str(video_files.make(folder, "h264"))
-        made["video"] = lambda **given: fn.readers.video(filenames=[path], sequence_length=3, step=3, **given)
+        path, frames = str(video_files.make(folder, "h264")), {"sequence_length": 3, "step": 3}
+        made["video"] = lambda **given: fn.readers.video(filenames=[path], **frames, **given)
+        made["experimental.video"] = lambda **given: fn.experimental.readers.video(filenames=[path], **frames, **given)
     return made
 
 
+def refuse_readers_without_a_test(others):
+    asked = {kind.name for kind in KINDS.values()} | {f"readers.{name}" for name in (*others, *ALSO)}
+    asked = {name.replace("readers.experimental.", "experimental.readers.") for name in asked}
+    registered = {name for name in _core.operators() if ".readers." in f".{name}"}
+    assert registered <= asked, sorted(registered - asked)
+
+
 def test_readers_of_files_give_any_batch_of_two_epochs(tmp_path):
-    for name, read in other_readers(tmp_path).items():
+    others = other_readers(tmp_path)
+    refuse_readers_without_a_test(others)
+    for name, read in others.items():
         for seed in range(COUNT):
             rng = random.Random(f"{name}{seed}")
             given, batch_size = options_of(rng, False), rng.choice([2, 3, 5])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock import Pipeline, fn, types
+from penstock import Pipeline, fn, pipeline_def, types
 
 needs_dali = pytest.mark.skipif(not dali_oracle.available(), reason="environment: no DALI")
 
@@ -171,6 +171,27 @@ def test_numpy_decoder_in_a_pipeline():
 def test_numpy_decoder_refuses(samples, words):
     with pytest.raises((ValueError, penstock.DataError), match=words):
         fn.decoders.numpy(penstock.batch(samples))
+
+
+@pytest.mark.parametrize("dtype", [None, types.FLOAT])
+@pytest.mark.parametrize("policy", ["skip", "replace"])
+def test_a_damaged_array_is_the_error_of_its_sample(tmp_path, policy, dtype):
+    for k in range(6):
+        (tmp_path / f"{k}.npy").write_bytes(b"no array" if k in (1, 4) else npy(np.full(k + 2, k)))
+
+    @pipeline_def(batch_size=3, num_threads=2, on_error=policy)
+    def arrays():
+        files, _ = fn.readers.file(files=[str(tmp_path / f"{k}.npy") for k in range(6)], name="reader")
+        return fn.decoders.numpy(files, dtype=dtype)
+
+    with arrays() as pipe:
+        batches = [[t.numpy().tolist() for t in pipe.run()[0]] for _ in range(2)]
+    assert batches[0][0] == [0] * 2 and batches[1][-1] == [5] * 7
+    if policy == "skip":
+        assert batches == [[[0] * 2, [2] * 4], [[3] * 5, [5] * 7]]
+    else:
+        assert [len(batch) for batch in batches] == [3, 3]
+        assert all(a == [a[0]] * (int(a[0]) + 2) and a[0] not in (1, 4) for batch in batches for a in batch)
 
 
 def path_bytes(*paths):

@@ -6,7 +6,8 @@ import os
 
 import numpy as np
 import pytest
-from stepping_programs import body_of, program_of, write_files
+import stepping_sources as sources
+from stepping_programs import body_of, program_of
 
 import penstock
 from penstock import Pipeline, fn, pipeline_def, types
@@ -43,11 +44,11 @@ def story_of(pipe, batches=4):
     return told
 
 
-def assert_twins(monkeypatch, saved, text, modes, **options):
+def assert_twins(monkeypatch, make, text, modes):
     told = {}
     for mode in modes:
         given(monkeypatch, mode)
-        with Pipeline.deserialize(saved, **options) as pipe:
+        with make() as pipe:
             told[mode] = story_of(pipe)
             pipe.close()
     first = told[modes[0]]
@@ -64,37 +65,62 @@ def assert_twins(monkeypatch, saved, text, modes, **options):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     whole, damaged = tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("damaged")
-    write_files(whole)
-    write_files(damaged, bad=(2, 5))
+    sources.write_files(whole)
+    sources.write_files(damaged, bad=(2, 5))
     return whole, damaged
 
 
-def saved_program(monkeypatch, program, folder, **options):
+def made(program, folder, source=sources.of_arrays, device="cpu", **options):
+    options = {"batch_size": 4, "num_threads": 2, "seed": 11, "max_trips": 100, "mixed_outputs": True, **options}
+    return pipeline_def(body_of(program, folder, device, source))(**options)
+
+
+def saved_program(monkeypatch, *arguments, **options):
     given(monkeypatch, None)
-    pipe = pipeline_def(body_of(program, folder))(
-        batch_size=4, num_threads=2, seed=11, max_trips=100, mixed_outputs=True, **options
-    )
+    pipe = made(*arguments, **options)
     try:
         return pipe.serialize()
     finally:
         pipe.close()
 
 
+def maker_of(monkeypatch, calls, *arguments, **options):
+    """What makes the pipeline again: from its saved form where it has one; None: the program cannot be a pipeline."""
+    try:
+        if calls:
+            given(monkeypatch, None)
+            made(*arguments, **options).close()
+            return lambda: made(*arguments, **options)
+        saved = saved_program(monkeypatch, *arguments, **options)
+        return lambda: Pipeline.deserialize(saved)
+    except ValueError as error:
+        assert "values of different samples" in str(error), arguments
+        return None
+
+
+def check_program(monkeypatch, files, seed):
+    """The name of the source and whether a batch was an error; None: the program cannot be a pipeline."""
+    number, rng = seed // PARTS, np.random.default_rng(seed)
+    policy, calls = ("raise", "raise", "raise", "skip", "replace")[number % 5], number % 3 == 2
+    choices = sources.of_policy(policy) + sources.TRACED * calls
+    source = choices[rng.integers(len(choices))]
+    threads, depth = rng.integers(1, 4, 2).tolist()
+    program, text = program_of(seed, fails=number % 4 == 1, calls=calls)
+    options = {"on_error": policy, "num_threads": threads, "prefetch_queue_depth": depth}
+    make = maker_of(monkeypatch, calls, program, files[policy != "raise"], source, **options)
+    if make is None:
+        return None
+    modes = ("", "stepping", "stepping-fused") if number % 4 < 2 else ("", "stepping")
+    told = assert_twins(monkeypatch, make, (seed, policy, source.__name__, text), modes)
+    return source.__name__, any(isinstance(t, tuple) for t in told)
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_programs_run_alike_step_by_step(monkeypatch, files, part):
-    failed = 0
-    for seed in range(part, PROGRAMS, PARTS):
-        policy = ("raise", "raise", "raise", "skip", "replace")[seed // PARTS % 5]
-        program, text = program_of(seed, fails=seed // PARTS % 4 == 1)
-        try:
-            saved = saved_program(monkeypatch, program, files[policy != "raise"], on_error=policy)
-        except ValueError as error:
-            assert "values of different samples" in str(error), text
-            continue
-        modes = ("", "stepping", "stepping-fused") if seed // PARTS % 4 < 2 else ("", "stepping")
-        told = assert_twins(monkeypatch, saved, (seed, policy, text), modes)
-        failed += any(isinstance(t, tuple) for t in told)
-    assert 0 < failed < PROGRAMS / PARTS / 2 or PROGRAMS < 100
+    ran = [check_program(monkeypatch, files, seed) for seed in range(part, PROGRAMS, PARTS)]
+    failed = sum(told is not None and told[1] for told in ran)
+    assert 0 < failed < len(ran) / 2 or PROGRAMS < 100
+    assert {told[0] for told in ran if told} == {f.__name__ for f in sources.SAVED + sources.TRACED} or PROGRAMS < 200
 
 
 def numbers(i):

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // decoders.numpy: arrays from the bytes of .npy files.
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
+#include "base/error_of.h"
 #include "batch/encoded_bytes.h"
 #include "data/npy.h"
 #include "operator/operator.h"
@@ -40,21 +43,30 @@ struct DecodersNumpy : WholeOperator {
   std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
     return std::make_shared<Files>(in[0]);
   }
+  // Of the files that hold arrays. shapes() has told of the others, which a policy may replace or drop.
   void batch_shapes(std::span<const Batch> in, std::span<const ValueType>, std::span<Batch> out) const override {
     Batch& b = out[0];
     if (b.size() == 0) return;
     DType found = dtype;
+    int ndim = -1;
+    std::vector<char> damaged(static_cast<size_t>(b.size()));
     for (int i = 0; i < b.size(); ++i) {
-      if (b.shape(i).size() != b.shape(0).size())
-        bad_data("one batch has arrays of {} and of {} dimensions", b.shape(0).size(), b.shape(i).size());
+      NpyHeader h;
+      damaged[static_cast<size_t>(i)] = error_of([&] { h = header_of(in[0].view(i)); }).has_value();
+      if (damaged[static_cast<size_t>(i)]) continue;
+      if (ndim >= 0 && h.shape.size() != ndim)
+        bad_data("one batch has arrays of {} and of {} dimensions", ndim, h.shape.size());
+      ndim = h.shape.size();
       if (dtype != DType::none) continue;
-      const DType type = header_of(in[0].view(i)).dtype;
-      if (found != DType::none && type != found)
-        bad_data("one batch has arrays of {} and of {}", name_of(found), name_of(type));
-      found = type;
+      if (found != DType::none && h.dtype != found)
+        bad_data("one batch has arrays of {} and of {}", name_of(found), name_of(h.dtype));
+      found = h.dtype;
     }
-    Batch right(found, b.shape(0).size(), {}, b.size());
-    for (int i = 0; i < b.size(); ++i) right.sample(i) = b.sample(i);
+    Batch right(found == DType::none ? DType::uint8 : found, std::max(ndim, 0), {}, b.size());
+    for (int i = 0; i < b.size(); ++i) {
+      right.sample(i) = b.sample(i);
+      if (damaged[static_cast<size_t>(i)]) right.sample(i).shape = Shape::filled(right.ndim(), 0);
+    }
     b = std::move(right);
   }
   void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {

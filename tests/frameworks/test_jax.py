@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterators of JAX in .venv-frameworks: memory, shardings, processes, states."""
 
+import inspect
 import json
 import os
-
 import socket
 import subprocess
 import sys
@@ -265,6 +265,20 @@ def test_peeking_takes_nothing():
         other = make()
         other.load_state(state)
         np.testing.assert_array_equal(next(other)["values"], expected["values"])
+
+
+def test_iterators_and_the_functions_that_make_them_have_one_list_of_parameters():
+    of_function, of_class = (dict(inspect.signature(f).parameters) for f in (data_iterator, DALIGenericIterator))
+    assert inspect.signature(peekable_data_iterator) == inspect.signature(data_iterator)
+    assert list(inspect.signature(peekable_data_iterator).parameters)[:2] == ["pipeline_fn", "output_map"]
+    for name in ("pipeline_fn", "output_map", "devices"):
+        of_function.pop(name)
+    for name in ("pipelines", "output_map"):
+        of_class.pop(name)
+    assert {n: p.default for n, p in of_function.items()} == {n: p.default for n, p in of_class.items()}
+    assert list(of_function) == list(of_class)
+    with pytest.raises(TypeError, match="'prepare_first'"):
+        peekable_data_iterator(numbers, NAMES, prepare_first=True)
 
 
 def test_the_names_of_dali():

@@ -5,8 +5,9 @@ import os
 
 import numpy as np
 import pytest
-from stepping_programs import body_of, program_of, write_files
-from test_stepping import assert_twins, given, story_of
+import stepping_sources as sources
+from stepping_programs import program_of
+from test_stepping import assert_twins, given, maker_of, story_of
 
 from penstock import _core, fn, pipeline_def
 
@@ -17,21 +18,14 @@ PROGRAMS = 200 if os.environ.get("PENSTOCK_TEST_COUNT") else 12
 
 
 def test_random_programs_run_alike_step_by_step_on_a_gpu(monkeypatch, tmp_path):
-    write_files(tmp_path)
+    sources.write_files(tmp_path)
     for seed in range(PROGRAMS):
         program, text = program_of(seed)
-        given(monkeypatch, None)
-        pipe = pipeline_def(body_of(program, tmp_path, "gpu"))(
-            batch_size=4, num_threads=2, seed=11, max_trips=100, mixed_outputs=True
-        )
-        try:
-            saved = pipe.serialize()
-        except ValueError as error:
-            assert "values of different samples" in str(error), text
-            continue
-        finally:
-            pipe.close()
-        assert_twins(monkeypatch, saved, (seed, text), ("", "stepping", "stepping-fused")[: 2 + (seed % 4 == 0)])
+        source = sources.SAVED[seed % len(sources.SAVED)]
+        make = maker_of(monkeypatch, False, program, tmp_path, source, "gpu")
+        if make is not None:
+            modes = ("", "stepping", "stepping-fused")[: 2 + (seed % 4 == 0)]
+            assert_twins(monkeypatch, make, (seed, source.__name__, text), modes)
 
 
 @pytest.mark.parametrize("policy", ["raise", "replace"])

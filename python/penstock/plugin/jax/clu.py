@@ -7,11 +7,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from ..interface import LastBatchPolicy
 from .iterator import DALIGenericIterator
-from .iterator_of_function import decorated
+from .iterator_of_function import data_iterator, iterators_of, with_parameters_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import Any
 
 __all__ = ["DALIGenericPeekableIterator", "LastBatchPolicy", "peekable_data_iterator"]
@@ -77,19 +76,8 @@ class DALIGenericPeekableIterator(DALIGenericIterator):
         return {name: Spec(shape=array.shape, dtype=array.dtype) for name, array in self.peek().items()}
 
 
-def peekable_data_iterator(
-    pipeline_fn: Callable[..., Any] | None = None,
-    output_map: Sequence[str] = (),
-    size: int = -1,
-    reader_name: str | None = None,
-    auto_reset: Any = False,
-    last_batch_padded: bool = False,
-    last_batch_policy: Any = LastBatchPolicy.FILL,
-    prepare_first_batch: bool = False,
-    sharding: Any = None,
-    devices: Sequence[Any] | None = None,
-    pmap_compatible: bool | None = None,
-) -> Any:
+@with_parameters_of(data_iterator)
+def peekable_data_iterator(**options: Any) -> Any:
     """Makes of a pipeline's function one that returns iterators with peek(): as data_iterator does.
 
     Args:
@@ -99,15 +87,4 @@ def peekable_data_iterator(
     Returns:
         A function that returns a DALIGenericPeekableIterator.
     """
-    options = dict(
-        output_map=output_map,
-        size=size,
-        reader_name=reader_name,
-        auto_reset=auto_reset,
-        last_batch_padded=last_batch_padded,
-        last_batch_policy=last_batch_policy,
-        prepare_first_batch=prepare_first_batch,
-        sharding=sharding,
-        pmap_compatible=pmap_compatible if devices is None or pmap_compatible is not None else True,
-    )
-    return decorated(DALIGenericPeekableIterator, pipeline_fn, devices, options)
+    return iterators_of(DALIGenericPeekableIterator, **options)

@@ -14,7 +14,9 @@ from .iterator import DALIGenericIterator
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, ParamSpec
+
+    _P = ParamSpec("_P")
 
 
 def data_iterator(
@@ -59,26 +61,34 @@ def data_iterator(
         >>> len(numbers(6, batch_size=2, num_threads=1))
         3
     """
-    options = dict(
-        output_map=output_map,
-        size=size,
-        reader_name=reader_name,
-        auto_reset=auto_reset,
-        last_batch_padded=last_batch_padded,
-        last_batch_policy=last_batch_policy,
-        prepare_first_batch=prepare_first_batch,
-        sharding=sharding,
-        pmap_compatible=pmap_compatible if devices is None or pmap_compatible is not None else True,
-    )
-    return decorated(DALIGenericIterator, pipeline_fn, devices, options)
+    return iterators_of(DALIGenericIterator, **locals())
 
 
-def decorated(kind, pipeline_fn, devices, options):
-    """What data_iterator returns. kind: the class of the iterators."""
+def with_parameters_of(model: Callable[_P, Any]) -> Callable[[Callable[..., Any]], Callable[_P, Any]]:
+    """Gives a function of **options the parameters of another: it gets all of them by name."""
+    signature = inspect.signature(model)
+
+    def decorate(function):
+        @functools.wraps(function)
+        def called(*args, **kwargs):
+            given = signature.bind(*args, **kwargs)
+            given.apply_defaults()
+            return function(**given.arguments)
+
+        called.__signature__ = signature
+        return called
+
+    return decorate
+
+
+def iterators_of(kind, pipeline_fn, *, devices, **options):
+    """What data_iterator returns. kind: the class of the iterators; the others: the arguments of data_iterator."""
     if options["sharding"] is not None and devices is not None:
         raise ValueError("give sharding or devices, not both")
     if pipeline_fn is None:
-        return functools.partial(decorated, kind, devices=devices, options=options)
+        return functools.partial(iterators_of, kind, devices=devices, **options)
+    if devices is not None and options["pmap_compatible"] is None:
+        options["pmap_compatible"] = True
     make = pipeline_fn if getattr(pipeline_fn, "_is_pipeline_def", False) else pipeline_def(pipeline_fn)
 
     @functools.wraps(pipeline_fn)
