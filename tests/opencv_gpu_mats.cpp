@@ -53,7 +53,7 @@ int types() {
         const cv::cuda::GpuMat again = opencv::gpu_mat(batch[0]);
         REQUIRE(again.data == part.data && again.type() == part.type() && again.size() == part.size());
         if (part.rows > 1) REQUIRE(again.step == part.step);
-        const Batch here = call("copy", {batch})[0].cpu();
+        const Batch here = batch.cpu();
         REQUIRE(same(opencv::mat(here[0]), whole(place)));
         fn::FlipArguments arguments;
         arguments.vertical = 1;
@@ -62,6 +62,24 @@ int types() {
         REQUIRE(same(opencv::mat(flipped[0]), opencv::mat(wanted[0])));
       }
     }
+  return 0;
+}
+
+// Results in a part of a matrix, whose other pixels stay.
+int calls() {
+  cv::Mat frame(20, 30, CV_8UC3), canvas(32, 40, CV_8UC3, cv::Scalar::all(77));
+  cv::randu(frame, 0, 255);
+  const cv::Rect place(5, 3, 30, 20);
+  const Batch source = opencv::wrap(frame).gpu(), target = opencv::wrap(canvas).gpu();
+  const cv::cuda::GpuMat part = opencv::gpu_mat(target[0])(place);
+  CallOptions options;
+  options.into = {opencv::wrap(part)};
+  const Batch result = call("copy", {opencv::wrap(opencv::gpu_mat(source[0]))}, {}, options)[0];
+  REQUIRE(result.on_gpu() && result[0].data == part.data && result[0].strides == Shape{120, 3, 1});
+  const Batch painted = target.cpu(), inside = result.cpu();
+  REQUIRE(same(opencv::mat(inside[0]), frame));
+  frame.copyTo(canvas(place));
+  REQUIRE(same(opencv::mat(painted[0]), canvas));
   return 0;
 }
 
@@ -77,4 +95,4 @@ int refusals() {
 
 }  // namespace
 
-int main() { return types() || refusals() ? 1 : 0; }
+int main() { return types() || calls() || refusals() ? 1 : 0; }

@@ -27,7 +27,7 @@ constexpr CommonArgument kCommon[] = {
 };
 constexpr const char* kOut =
     "Outside a pipeline: what the result is written into and returned: a writable array of its type and "
-    "shape, on a GPU row-major without gaps. For a batch: a Batch, a list of arrays, or an array whose first dimension "
+    "shape, with any strides. For a batch: a Batch, a list of arrays, or an array whose first dimension "
     "counts the samples. For several outputs: a tuple, in which None means a new array.";
 constexpr const char* kStream =
     "Outside a pipeline: the CUDA stream that the call is enqueued on, a number or an object of torch, CuPy "

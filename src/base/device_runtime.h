@@ -45,6 +45,13 @@ class DeviceRuntime {
 
   // Copies between any two of device and host memory; the addresses say which. Pageable host memory makes it block.
   virtual void copy(int device, void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
+  // The same for rows of bytes, each so many bytes after the one before.
+  virtual void copy_rows(int device, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t bytes,
+                         size_t rows, StreamHandle stream) {
+    for (size_t i = 0; i < rows; ++i)
+      copy(device, static_cast<char*>(to) + i * to_pitch, static_cast<const char*>(from) + i * from_pitch, bytes,
+           stream);
+  }
   virtual void set_zero(int device, void* to, size_t bytes, StreamHandle stream) = 0;
   virtual std::shared_ptr<DeviceEvent> record(int device, StreamHandle stream) = 0;
   virtual void wait(int device, StreamHandle stream, const DeviceEvent& event) = 0;

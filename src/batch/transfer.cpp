@@ -12,6 +12,7 @@
 #include "base/error_of.h"
 #include "base/gpu_library.h"
 #include "base/thread_pool.h"
+#include "batch/copy_strided_on_gpu.h"
 
 namespace penstock {
 namespace {
@@ -109,17 +110,9 @@ Batch host_to_gpu(const Batch& from, int gpu, StreamHandle stream) {
   return to;
 }
 
-void check_row_major(const Batch& b) {
-  for (int i = 0; i < b.size(); ++i)
-    if (!b.view(i).dense())
-      bad_type("sample {} on {} is not row-major (shape {}, strides {}): make it contiguous before the copy", i,
-               name_of(b.device()), b.shape(i).text(), b.view(i).strides.text());
-}
-
 // Copies from a GPU to any device; `stream` belongs to `gpu`.
 Batch from_gpu(const Batch& from, Device target, int gpu, StreamHandle stream) {
   DeviceRuntime& rt = runtime_of(gpu);
-  check_row_major(from);
   Batch to = like(from);
   to.allocate(on_gpu(target) ? rt.memory(gpu) : rt.pinned_memory(), stream);
   order_before(from, stream);
@@ -127,9 +120,7 @@ Batch from_gpu(const Batch& from, Device target, int gpu, StreamHandle stream) {
   if (lies_as(from, p) && (from.size() > kCopiedOneByOne || p.bytes == from.bytes())) {
     if (p.bytes > 0) rt.copy(gpu, to.sample(0).data, from.sample(0).data, p.bytes, stream);
   } else {
-    for (int i = 0; i < from.size(); ++i)
-      if (const size_t n = static_cast<size_t>(from.shape(i).volume()) * size_of(from.dtype()); n > 0)
-        rt.copy(gpu, to.sample(i).data, from.sample(i).data, n, stream);
+    for (int i = 0; i < from.size(); ++i) copy_strided_on_gpu(rt, gpu, from.view(i), to.view(i), stream);
   }
   to.ready = rt.record(gpu, stream);
   used_on(from, stream, *to.ready);
@@ -225,7 +216,6 @@ Tensor copy_to(const Tensor& from, Device to, StreamHandle stream) {
 }
 
 void gather_on_gpu(const Batch& from, Batch& to) {
-  check_row_major(from);
   const int gpu = from.device().id;
   DeviceRuntime& rt = runtime_of(gpu);
   const StreamHandle stream = from.stream ? from.stream : thread_stream(gpu);
@@ -233,9 +223,9 @@ void gather_on_gpu(const Batch& from, Batch& to) {
   order_before(from, stream);
   auto* p = static_cast<char*>(to.sample(0).data);
   for (int i = 0; i < from.size(); ++i) {
-    const size_t n = static_cast<size_t>(from.shape(i).volume()) * size_of(from.dtype());
-    if (n > 0) rt.copy(gpu, p, from.sample(i).data, n, stream);
-    p += n;
+    const View v = from.view(i);
+    copy_strided_on_gpu(rt, gpu, v, {p, v.dtype, v.layout, v.shape, dense_strides(v.shape)}, stream);
+    p += static_cast<size_t>(v.volume()) * size_of(v.dtype);
   }
   to.ready = rt.record(gpu, stream);
   used_on(from, stream, *to.ready);

@@ -29,7 +29,7 @@ StreamHandle thread_stream(int gpu);
 // done. Sets `ready` of the result. Returns a batch that is already there as it is. A copy to the host lies in
 // pinned memory, and its readers call wait_on_host first. One copy operation if the samples lie in one block as
 // Batch::allocate lays them out, or if they come from the host: then they go through pinned memory unless they are
-// already in it. From a GPU, throws ErrorKind::type for samples that are not row-major.
+// already in it.
 Batch copy_to(const Batch& from, Device to, StreamHandle stream = nullptr);
 Tensor copy_to(const Tensor& from, Device to, StreamHandle stream = nullptr);
 // The batch in host memory, completely written; the host waits for it.

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "batch/copy_strided_on_gpu.h"
 #include "batch/transfer.h"
 #include "device/gpu_backend.h"
 #include "exec/call.h"
@@ -239,7 +240,7 @@ std::vector<Batch> run_on_host(const OpInfo& info, std::span<const Batch> inputs
 Batch fill(const Batch& result, const Batch& target, StreamHandle stream) {
   check_target(result, target);
   Batch filled = result;
-  use_memory(filled, target);
+  use_strided_memory(filled, target);
   if (result.device().kind == DeviceKind::cpu) {
     for (int i = 0; i < filled.size(); ++i) copy_strided(result.view(i), filled.view(i));
     return filled;
@@ -247,8 +248,7 @@ Batch fill(const Batch& result, const Batch& target, StreamHandle stream) {
   DeviceRuntime& rt = runtime_of(result.device().id);
   order_before(target, stream);
   for (int i = 0; i < filled.size(); ++i)
-    if (const size_t bytes = static_cast<size_t>(filled.shape(i).volume()) * size_of(filled.dtype()); bytes > 0)
-      rt.copy(result.device().id, filled.sample(i).data, result.sample(i).data, bytes, stream);
+    copy_strided_on_gpu(rt, result.device().id, result.view(i), filled.view(i), stream);
   filled.block = target.block;
   filled.stream = target.stream;
   return filled;

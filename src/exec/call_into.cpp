@@ -38,8 +38,13 @@ void use_memory(Batch& out, const Batch& target, int i) {
   sample.owner = held_by(target, i);
 }
 
-void use_memory(Batch& out, const Batch& target) {
-  for (int i = 0; i < out.size(); ++i) use_memory(out, target, i);
+void use_strided_memory(Batch& out, const Batch& target) {
+  for (int i = 0; i < out.size(); ++i) {
+    const View view = target.view(i);
+    check_shape(out.shape(i), view.shape, i);
+    Batch::Sample& sample = out.sample(i);
+    sample = Batch::Sample(view.data, view.shape, target.sample(i).strides, held_by(target, i), sample.source);
+  }
 }
 
 CallTargets::CallTargets(std::span<const Batch* const> into) : into_(into), direct_(into.begin(), into.end()) {

@@ -13,7 +13,8 @@ void check_target(const Batch& out, const Batch& target);
 // Gives sample i of `out`, whose shape is set, the memory of target's sample i; throws if that has another shape or
 // holes.
 void use_memory(Batch& out, const Batch& target, int i);
-void use_memory(Batch& out, const Batch& target);  // all samples
+// The same for all samples, which may have holes.
+void use_strided_memory(Batch& out, const Batch& target);
 // The targets of a call on the CPU: operators write those that are row-major, the others are filled after the call.
 class CallTargets {
  public:

@@ -2,6 +2,7 @@
 // What a call enqueues on a GPU. The host waits only where a step of the CPU reads what the GPU has made.
 #include <algorithm>
 
+#include "batch/copy_strided_on_gpu.h"
 #include "batch/transfer.h"
 #include "device/gpu_backend.h"
 #include "exec/call.h"
@@ -133,10 +134,7 @@ void FunctionRun::copy_on_gpu(const Batch& from, const Batch& target, int output
   order_before(target, stream());
   for (int i = 0; i < size_; ++i) {
     const View to = target_of(output, i, from.shape(i));
-    if (!to.dense()) bad_argument("the memory for sample {} of output {} on a GPU must be row-major", i, output);
-    const size_t bytes = static_cast<size_t>(to.volume()) * size_of(to.dtype);
-    if (bytes > 0 && to.data != from.sample(i).data)
-      runtime_of(f_.device_).copy(f_.device_, to.data, from.sample(i).data, bytes, stream());
+    copy_strided_on_gpu(runtime_of(f_.device_), f_.device_, from.view(i), to, stream());
   }
 }
 

@@ -352,6 +352,14 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   if (pageable) stream_of(stream)->finish(lock);
   return cudaSuccess;
 }
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t bytes, size_t rows,
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  for (size_t i = 0; i < rows; ++i)
+    if (const cudaError_t code = cudaMemcpyAsync(static_cast<char*>(to) + i * to_pitch,
+                                                 static_cast<const char*>(from) + i * from_pitch, bytes, kind, stream))
+      return code;
+  return cudaSuccess;
+}
 cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes, cudaStream_t stream) {
   return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
 }

@@ -127,10 +127,8 @@ def _fill_one(to, sample, stream):
         if not to.flags.writeable:
             raise ValueError("dst is over a read-only array: give a writable copy")
         np.copyto(to, values)
-    elif buffers.is_dense(to):
-        fn.copy(sample, out=buffers.operand(to), stream=stream)
     else:
-        raise ValueError("dst has rows with gaps on a GPU: a result is written into rows without gaps (rowalign=1)")
+        fn.copy(sample, out=buffers.operand(to), stream=stream)
 
 
 def _fill_planes(container, samples):

@@ -81,6 +81,14 @@ class CudaDriver final : public Driver {
     }
     check_cuda(code, "copying", device);
   }
+  void copy_rows(int device, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t bytes, size_t rows,
+                 StreamHandle stream) override {
+    GpuContext& gpu = gpus_->at(device);
+    if (bytes == 0 || rows == 0) return;
+    OnDevice scope(gpu);
+    check_cuda(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, rows, cudaMemcpyDefault, on(stream)),
+               "copying rows", device);
+  }
   void set_zero(int device, void* to, size_t bytes, StreamHandle stream) override {
     GpuContext& gpu = gpus_->at(device);
     if (bytes == 0) return;
