@@ -75,6 +75,7 @@ class Filter {
   DType dtype;
   int64_t element, stride_c = 0, out_plane = 0;
   bool interleaved = true, planned = false, indexed = false;
+  bool one_by_one = false;  // columns that are selected follow each other, as where nothing is resized
   int64_t first_row = 0;
   bool bytes_direct = false, shorts_direct = false, floats_direct = false;  // rows are read where they are
   bool direct = false;                                                      // results are stored as pixels
@@ -377,14 +378,21 @@ class Filter {
   void copy_row(const char* in, char* out, int64_t k, int64_t j) {
     if (base.empty()) {
       base.resize(x.count);
-      for (int64_t i = 0; i < x.count; ++i) base[i] = static_cast<int32_t>(x.source(x.taps->first[i]));
+      one_by_one = channel_index.empty();
+      for (int64_t i = 0; i < x.count; ++i) {
+        base[i] = static_cast<int32_t>(x.source(x.taps->first[i]));
+        one_by_one = one_by_one && base[i] == base[0] + i;
+      }
     }
     const char* p = in + (z.source(z.taps->first[k]) * z.stride + y.source(y.taps->first[j]) * y.stride) * element;
     for (int64_t i = 0; i < x.count; i += program.tile_n()) {
       const int64_t n = std::min(program.tile_n(), x.count - i);
       const auto load = run.convert.load_indexed[static_cast<int>(dtype)][static_cast<int>(lane)];
       auto* const planes = reinterpret_cast<void* const*>(program.source_planes());
-      if (channel_index.empty()) load(p, base.data() + i, x.stride, stride_c, planes, channels, n);
+      if (one_by_one)
+        run.convert.load[static_cast<int>(dtype)][static_cast<int>(lane)](p + base[i] * x.stride * element, x.stride,
+                                                                          stride_c, planes, channels, n);
+      else if (channel_index.empty()) load(p, base.data() + i, x.stride, stride_c, planes, channels, n);
       else
         for (int c = 0; c < channels; ++c)
           load(p + channel_index[c] * stride_c * element, base.data() + i, x.stride, 0, planes + c, 1, n);

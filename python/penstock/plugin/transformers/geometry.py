@@ -27,6 +27,12 @@ def shortest_edge(shape, edge):
     return size_of(edge, int(edge * width / height)) if height <= width else size_of(int(edge * height / width), edge)
 
 
+def largest_of_batch(sizes):
+    """The largest height and the largest width of all pictures, for each of them."""
+    most = np.max([size[:2] for size in sizes], axis=0).astype(np.float32)
+    return [most.copy() for _ in sizes]
+
+
 def edges(shape, shortest, longest):
     """The shortest side becomes `shortest`, or less where the longest one would be more than `longest`."""
     height, width = sides(shape)

@@ -51,13 +51,17 @@ def llava(text, configuration):
         return plain(text, configuration)
     color = [float(int(mean * 255)) for mean in configuration["image_mean"]]
     side = text.computed("square", "shape", "square")
-    text.line("# the picture in the middle of a square")
-    text.line(
-        f'images = fn.crop(images, crop_h={side[0]}, crop_w={side[1]}, rounding="truncate", '
-        f'out_of_bounds_policy="pad", fill_values={color})'
-    )
     configuration = configuration.replaced(do_pad=False)
     edge = configuration.size()
+    fill = f'rounding="truncate", out_of_bounds_policy="pad", fill_values={color})'
+    if configuration["do_resize"] and set(edge) == {"shortest_edge"} and text.in_two_steps:
+        text.line("# the picture in the middle of a square: columns are added now, rows when there are fewer columns")
+        text.line(f"images = fn.crop(images, crop_h=0, crop_w={side[1]}, {fill}")
+        between = f"images = fn.crop(images, crop_h={side[0]}, crop_w=0, {fill}"
+        text.resized((edge["shortest_edge"],) * 2, between=between)
+        return finish(text, configuration, edge["shortest_edge"])
+    text.line("# the picture in the middle of a square")
+    text.line(f"images = fn.crop(images, crop_h={side[0]}, crop_w={side[1]}, {fill}")
     if set(edge) == {"shortest_edge"}:  # of a square
         text.resized((edge["shortest_edge"],) * 2)
         return finish(text, configuration, edge["shortest_edge"])
@@ -93,9 +97,10 @@ def pixtral(text, configuration):
         text.resized(target)
     else:
         text.needs_shape()
-    text.normalized("pixel_values", None)
     if configuration["do_pad"]:
-        text.line('pixel_values = fn.pad(pixel_values, axis_names="HW")')
+        text.padded("pixel_values", target[0].split("[")[0], mask=None)
+    else:
+        text.normalized("pixel_values", None)
     text.line(f"image_sizes = fn.cast({target[0].split('[')[0]}[:2], dtype=types.INT64)")
     text.result("pixel_values", "image_sizes")
 

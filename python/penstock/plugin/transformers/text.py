@@ -69,11 +69,17 @@ class Text:
         self.value(name, of, function, **arguments)
         return f"{name}[0]", f"{name}[1]"
 
-    def resized(self, size, to="images", of="images", columns=None):
+    @property
+    def in_two_steps(self):
+        """Whether columns and rows are resized one after the other."""
+        return self.configuration["resample"] in (kinds.BICUBIC, kinds.LANCZOS)
+
+    def resized(self, size, to="images", of="images", columns=None, between=None):
         """Resizes as transformers does: filters that overshoot have weights of 16 bits, and are rounded to bytes, halves
-        up, after the columns and after the rows. `columns`: so many in the middle are all that is needed."""
+        up, after the columns and after the rows. `columns`: so many in the middle are all that is needed; `between`: a
+        line after the columns."""
         kind = self.configuration["resample"]
-        if kind in (kinds.BICUBIC, kinds.LANCZOS):
+        if self.in_two_steps:
             chosen = f'{FILTERS[kind]}, mode="stretch", outside="cut", weights="int16", dtype=types.FLOAT'
             if not any(line.startswith("one_axis") for line in self.lines):
                 self.line(f"one_axis = dict({chosen})")
@@ -82,6 +88,8 @@ class Text:
                 if axis == "x" and columns is not None:
                     self.line(f'{to} = fn.crop({to}, crop_w={columns}, crop_h=0, rounding="truncate")')
                 self.line(f"{to} = fn.cast(math.floor({to} + 0.5), dtype=types.UINT8)")
+                if axis == "x" and between is not None:
+                    self.line(between)
         else:
             self.line(f"{to} = fn.resize({of}, resize_y={size[0]}, resize_x={size[1]}, {FILTERS[kind]})")
 
@@ -94,19 +102,42 @@ class Text:
             return f", mean={_numbers(mean)}, std={_numbers(std)}", _numbers(-m / s for m, s in zip(mean, std))
         return (f", scale={factor:.9g}" if c["do_rescale"] else ""), [0.0]
 
+    def padded(self, to, size, mask="pixel_attention_mask"):
+        """Normalizes, puts the channels first, and adds zeros on the right and below, up to the largest picture of the
+        batch; and writes a mask (1, H, W), ones where the picture is. `size`: the name of the size of each picture; None:
+        all have one."""
+        if self.device == "gpu" or size is None:
+            self.normalized(to, None)
+            if mask is not None:
+                self.line(f"{mask} = fn.ones_like({to}[:1], dtype=types.INT64)")
+            if size is not None:
+                if mask is not None:
+                    self.line(f"{mask} = fn.pad({mask}, axes=[1, 2])")
+                self.line(f"{to} = fn.pad({to}, axes=[1, 2])")
+            return
+        self.line(f"most = fn.python_function({size}, function=geometry.largest_of_batch, batch_processing=True)")
+        scale, _ = self._scale()
+        window = 'crop_h=most[0], crop_w=most[1], crop_pos_x=0.0, crop_pos_y=0.0, out_of_bounds_policy="pad"'
+        self.line(f"{to} = fn.crop_mirror_normalize(images, {window}, dtype=types.{self._dtype()}{scale})")
+        if mask is not None:
+            self.line(f"there = fn.pad(fn.ones(shape={size}[:2], dtype=types.UINT8))")
+            self.line(f"{mask} = fn.expand_dims(fn.cast(there, dtype=types.INT64), axes=[0])")
+
+    def _dtype(self):
+        c = self.configuration
+        return "FLOAT" if c["do_rescale"] or c["do_normalize"] else "UINT8"
+
     def normalized(self, to, crop, fills=False, of="images", layout=None):
         """Crops in the middle, normalizes, and puts the channels first. What comes from outside is black before it is
         normalized."""
-        c = self.configuration
         scale, black = self._scale()
-        dtype = "FLOAT" if c["do_rescale"] or c["do_normalize"] else "UINT8"
         window = ""
         if crop is not None:
             window = f', crop_h={crop[0]}, crop_w={crop[1]}, rounding="truncate"'
             if fills:
                 window += f', out_of_bounds_policy="pad", fill_values={black}'
         order = "" if layout is None else f', output_layout="{layout}"'
-        self.line(f"{to} = fn.crop_mirror_normalize({of}{window}, dtype=types.{dtype}{scale}{order})")
+        self.line(f"{to} = fn.crop_mirror_normalize({of}{window}, dtype=types.{self._dtype()}{scale}{order})")
 
     def normalized_rows(self, to, of, length):
         """Normalizes rows that have `length` numbers of red, then of green, then of blue."""

@@ -35,24 +35,23 @@ def idefics2(text, configuration):
     """Idefics2: the picture within limits, after its quarters; those of a batch are padded, and a mask says where."""
     if configuration["do_image_splitting"]:
         return _quarters(text, configuration)
-    size = configuration.size()
+    size, each = configuration.size(), "shape"
     if configuration["do_resize"]:
         if set(size) == {"shortest_edge", "longest_edge"}:
-            limits = {"shortest": size["shortest_edge"], "longest": size["longest_edge"]}
+            limits, each = {"shortest": size["shortest_edge"], "longest": size["longest_edge"]}, "size"
             text.resized(text.computed("size", "shape", "between", **limits))
         else:
+            each = None
             text.resized(configuration.sides("size"))
-    text.normalized("pixel_values", None)
-    names = ["pixel_values"]
-    if configuration["do_pad"]:
-        text.line("pixel_attention_mask = fn.ones_like(pixel_values[:1], dtype=types.INT64)")
-        text.line("pixel_attention_mask = fn.pad(pixel_attention_mask, axes=[1, 2])")
-        text.line("pixel_values = fn.pad(pixel_values, axes=[1, 2])")
+    if not configuration["do_pad"]:
+        text.normalized("pixel_values", None)
         text.line("pixel_values = fn.expand_dims(pixel_values, axes=[0])")
-        names.append("pixel_attention_mask")
-    else:
-        text.line("pixel_values = fn.expand_dims(pixel_values, axes=[0])")
-    text.result(*names)
+        return text.result("pixel_values")
+    if each == "shape":
+        text.needs_shape()
+    text.padded("pixel_values", each)
+    text.line("pixel_values = fn.expand_dims(pixel_values, axes=[0])")
+    return text.result("pixel_values", "pixel_attention_mask")
 
 
 def _quarters(text, configuration):
