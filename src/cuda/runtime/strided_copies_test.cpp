@@ -48,7 +48,8 @@ TEST(StridedCopies, HaveTheBytesOfTheHosts) {
     const DType type = std::vector{DType::uint8, DType::int16, DType::float32, DType::float64}[random() % 4];
     const size_t size = size_of(type);
     const Strides from(shape, random), to(shape, random);
-    std::vector<char> source(static_cast<size_t>(from.elements) * size), filled(static_cast<size_t>(to.elements) * size);
+    std::vector<char> source(static_cast<size_t>(from.elements) * size);
+    std::vector<char> filled(static_cast<size_t>(to.elements) * size);
     for (char& c : source) c = static_cast<char>(random());
     std::vector<char> wanted = filled;
     const auto at = [&](std::vector<char>& bytes, const Strides& s) {
