@@ -12,8 +12,8 @@ DEBIAN := g++ cmake ninja-build ccache git python3-venv python3-dev \
 # and what the tests need beside it. The last one carries files of many cameras and phones.
 DEBIAN_TEST := libmpg123-0 libmp3lame0 libheif1 libgtest-dev clang-14 libclang-rt-14-dev ffmpeg libopencv-core-dev golang-github-rwcarlsen-goexif-dev
 
-# A web server and a browser for `make test-long`.
-DEBIAN_LONG := nginx chromium
+# A web server, a browser and what makes addresses in a network namespace, for `make test-long`.
+DEBIAN_LONG := nginx chromium iproute2
 
 export PYTHON ?= python3
 REQUIREMENTS := tools/requirements

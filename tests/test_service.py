@@ -15,7 +15,7 @@ import numpy as np
 import penstock
 import pytest
 from penstock import fn, pipeline_def, service
-from penstock.service import greeting
+from penstock.service import addresses, greeting
 from penstock.service.memory import ReceivedMemory
 from penstock.service.shared_memory import Slots
 from PIL import Image
@@ -173,6 +173,63 @@ def test_no_more_batches_are_made_than_the_window_has(serve):
         assert len(set(made)) <= 3 + 5
 
 
+def until(holds, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_addresses_may_come_from_a_function(monkeypatch):
+    monkeypatch.setattr(addresses, "PAUSE", 0.02)
+    servers = [service.Server(numbers, log=sys.stdout) for _ in range(3)]
+    for server in servers:
+        server.start()
+    places, expected = [f"{s.host}:{s.port}" for s in servers], checksums(numbers(), 60)
+    named = []
+    with service.loader(lambda: named, numbers()) as batches, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = checksums(batches, 10)
+        for k in range(3):
+            named[:] = places[k : k + 2]
+            until(lambda: batches.statistics()["workers"] == len(named))
+            until(lambda: {link.name for link in batches._deliveries.links} == set(named))
+            got += checksums(batches, 10)
+        before = batches.statistics()["received_bytes"]
+        got += checksums(batches, 20)
+        assert got == expected and batches.statistics()["received_bytes"] > before > 0
+    for server in servers:
+        server.close()
+
+
+def test_a_function_of_addresses_that_fails_says_why(monkeypatch):
+    monkeypatch.setattr(addresses, "PAUSE", 0.02)
+
+    def nowhere():
+        raise OSError("no such name")
+
+    with service.loader(nowhere, numbers(), without_workers="error") as batches:
+        until(lambda: batches._deliveries.addresses.trouble)
+        with pytest.raises(service.ServiceError, match="no worker can be reached: OSError: no such name"):
+            batches.run()
+    with service.loader(nowhere, numbers()) as batches, pytest.warns(UserWarning, match="no such name"):
+        until(lambda: batches._deliveries.addresses.trouble)
+        assert checksums(batches, 3) == checksums(numbers(), 3)
+
+
+def test_where_no_worker_answers_the_trainer_makes_batches():
+    server = service.Server(numbers, log=sys.stdout)
+    server.start()
+    with service.loader([f"{server.host}:{server.port}"], numbers(), patience=(0.05, 0.1)) as batches:
+        got = checksums(batches, 5)
+        job = next(iter(server.jobs.values()))
+        with job.changed, pytest.warns(UserWarning, match="no worker answers"):  # it makes nothing meanwhile
+            got += checksums(batches, 20)
+        got += checksums(batches, 15)
+    server.close()
+    assert got == checksums(numbers(), 40)
+
+
 def test_the_end_of_the_data_is_the_end(serve):
     expected = checksums(finite(), 3)
     for addresses in ([], [serve(finite)]):
@@ -314,6 +371,9 @@ def test_how_long_the_trainer_waits_says_how_many_workers_it_needs():
         waiting.add(k, k + 0.75)
     assert (idle.wanted(4), idle.share() < 0.01) == (4, True)
     assert 15 <= waiting.wanted(4) <= 17 and 0.74 < waiting.share() < 0.77
+    assert (waiting.share(10000.0) < 0.01, waiting.wanted(4, 10000.0)) == (True, 4)  # a trainer that pauses
+    waiting.since = 100.0
+    assert waiting.share(10000.0) > 0.99 and waiting.wanted(4, 10000.0) == 32  # one that no batch reaches
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

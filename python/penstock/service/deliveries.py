@@ -7,6 +7,7 @@ import threading
 import time
 import warnings
 
+from .addresses import Addresses
 from .errors import ServiceError
 from .maker import Ended, Maker
 from .memory import ReceivedMemory
@@ -16,7 +17,7 @@ from .worker_link import WorkerLink
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any, Literal
 
     from ..pipeline.driver import Driver
@@ -46,11 +47,32 @@ class Deliveries:
         self.window = Window(first, **options)
         self.changed, self.closed, self.warned = threading.Condition(), False, False
         self.memory, self.links = ReceivedMemory(options["size"] + 2), []
+        self.link, self.addresses, self.bytes_before = {}, None, 0
 
-    def start(self, addresses: Iterable[tuple[str, int]], **link: Any) -> None:
+    def start(self, addresses: Iterable[tuple[str, int]] | Callable[[], Iterable[str]], **link: Any) -> None:
         """Begins to connect. `link`: arguments of WorkerLink."""
-        self.links = [WorkerLink(self, address, **link) for address in dict.fromkeys(addresses)]
-        for each in self.links:
+        self.link = link
+        if callable(addresses):
+            self.addresses = Addresses(addresses, self.set_addresses)
+            self.addresses.start()
+        else:
+            self.set_addresses(addresses)
+
+    def set_addresses(self, addresses: Iterable[tuple[str, int]]) -> None:
+        """Connects to those workers that are new and leaves those that are not named any more."""
+        with self.changed:
+            if self.closed:
+                return
+            before = {link.address: link for link in self.links}
+            self.links = [
+                before.pop(address, None) or WorkerLink(self, address, **self.link)
+                for address in dict.fromkeys(addresses)
+            ]
+            new = [link for link in self.links if not link.started]
+            self.bytes_before += sum(link.bytes for link in before.values())
+        for gone in before.values():
+            gone.close()
+        for each in new:
             each.start()
 
     # --- what links say ---------------------------------------------------------------------------------------------
@@ -86,7 +108,7 @@ class Deliveries:
 
     def next(self) -> Any:
         """Waits for the next batch: its outputs, an error or Ended."""
-        begin = time.monotonic()
+        begin = self.waits.since = time.monotonic()
         content = self._next()
         self.waits.add(begin, time.monotonic())
         return content
@@ -120,23 +142,37 @@ class Deliveries:
         return content
 
     def _at_home(self):
-        """Whether this process makes the next batch itself: no worker is there."""
+        """Whether this process makes the next batch itself: no worker is there, or none answers."""
         if self.window.load:
-            return False
-        if not self.links:
+            if self.without_workers != "make" or not self.window.unanswered():
+                return False
+            self._warn("no worker answers")
+            return True
+        if not self.links and self.addresses is None:
             return True
         if any(link.trying for link in self.links):
             return False  # the first attempts are under way
         refusals = [link.refusal for link in self.links if link.refusal is not None]
-        if len(refusals) == len(self.links):
+        if refusals and len(refusals) == len(self.links):
             raise ServiceError("\n".join(map(str, refusals)))
+        if not self.links and self.addresses.early():
+            return self.without_workers == "make"
         if self.without_workers == "error":
-            raise ServiceError("no worker can be reached: " + "; ".join(f"{k.name}: {k.trouble}" for k in self.links))
-        if self.without_workers == "make" and not self.warned:
-            self.warned = True
-            text = "; ".join(f"{link.name}: {link.trouble}" for link in self.links)
-            warnings.warn(f"no worker is there, so this process makes the batches itself ({text})", stacklevel=5)
+            raise ServiceError(f"no worker can be reached: {self._trouble()}")
+        if self.without_workers == "make":
+            self._warn("no worker is there", f" ({self._trouble()})")
         return self.without_workers == "make"
+
+    def _warn(self, what, why=""):
+        if not self.warned:
+            self.warned = True
+            warnings.warn(f"{what}, so this process makes the batches itself{why}", stacklevel=6)
+
+    def _trouble(self):
+        found = [f"{link.name}: {link.trouble}" for link in self.links]
+        if self.addresses is not None and (self.addresses.trouble or not found):
+            found.append(self.addresses.trouble or "the function of addresses names none")
+        return "; ".join(found)
 
     def _made_at_home(self, number, ahead):
         home = self.home
@@ -167,17 +203,25 @@ class Deliveries:
         with self.changed:
             return {
                 "workers": len(self.window.load),
-                "waited": self.waits.share(),
+                "waited": self.waits.share(time.monotonic()),
                 "waited_seconds": self.waits.seconds,
                 "made_twice": self.window.made_twice,
                 "asked_again": self.window.asked_again,
-                "received_bytes": sum(link.bytes for link in self.links),
+                "received_bytes": self.bytes_before + sum(link.bytes for link in self.links),
             }
+
+    def workers_wanted(self) -> int:
+        """How many workers would let the trainer wait no more."""
+        with self.changed:
+            return self.waits.wanted(len(self.window.load), time.monotonic())
 
     def close(self) -> None:
         """Ends the connections."""
         with self.changed:
             self.closed = True
             self.changed.notify_all()
-        for link in self.links:
+            links = self.links
+        if self.addresses is not None:
+            self.addresses.close()
+        for link in links:
             link.close()

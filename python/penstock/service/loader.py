@@ -15,7 +15,7 @@ from .worker_link import address_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from os import PathLike
     from ssl import SSLContext
     from typing import Any, Literal
@@ -123,7 +123,7 @@ class Loader:
 
     def workers_wanted(self) -> int:
         """Returns how many workers would let the trainer wait no more, judged by how long it waited of late."""
-        return self._deliveries.waits.wanted(self.statistics()["workers"])
+        return self._deliveries.workers_wanted()
 
     def close(self) -> None:
         """Ends the connections; batches that were handed out stay."""
@@ -137,7 +137,7 @@ class Loader:
 
 
 def loader(
-    addresses: Iterable[str],
+    addresses: Iterable[str] | Callable[[], Iterable[str]],
     pipeline: Pipeline[Any],
     *,
     rank: int = 0,
@@ -160,7 +160,8 @@ def loader(
 
     Args:
         addresses: "host:port" of each worker. None of them has to be there yet. An empty list: this process makes all
-            batches.
+            batches. Or a function that returns such a list: a thread calls it each second, so that workers may come at
+            addresses that nobody knew before.
         pipeline: The pipeline that the workers serve, with the same arguments; paths, threads and the folder of the
             data may differ. The loader uses it, and nothing else may run it.
         rank, ranks: This trainer gets the batches rank, rank + ranks, ... Without them each trainer gets all batches.
@@ -206,7 +207,7 @@ def loader(
     ):
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}")
-    where = [address_of(address) for address in addresses]
+    where = addresses if callable(addresses) else [address_of(address) for address in addresses]
     secret = key_of(key)
     driver, first = pipeline.driver(epochs=epochs), 0
     if state is not None:

@@ -14,22 +14,27 @@ class Waits:
 
     def __init__(self) -> None:
         self.requests, self.seconds = deque(maxlen=_LATELY), 0.0
+        self.since = None  # when a request began that has no answer yet
 
     def add(self, begin: float, end: float) -> None:
         """The trainer asked for a batch at `begin` and had it at `end`."""
         self.requests.append((begin, end))
         self.seconds += end - begin
+        self.since = None
 
-    def share(self) -> float:
-        """The part of the time in which the trainer waited, from 0 to 1."""
-        if not self.requests:
+    def share(self, now: float | None = None) -> float:
+        """The part of the time in which the trainer waited, from 0 to 1. `now`: until then, else until the last batch."""
+        waits = list(self.requests)
+        if now is not None and self.since is not None:
+            waits.append((self.since, now))
+        if not waits:
             return 0.0
-        whole = self.requests[-1][1] - self.requests[0][0]
-        return min(1.0, sum(end - begin for begin, end in self.requests) / whole) if whole > 0 else 0.0
+        whole = (waits[-1][1] if now is None else now) - waits[0][0]
+        return min(1.0, sum(end - begin for begin, end in waits) / whole) if whole > 0 else 0.0
 
-    def wanted(self, workers: int) -> int:
+    def wanted(self, workers: int, now: float | None = None) -> int:
         """How many workers would make batches as fast as the trainer takes them; eight times as many at most."""
-        share = self.share()
+        share = self.share(now)
         if share < 0.02:
             return workers
         return max(workers + 1, math.ceil(max(workers, 1) * min(8.0, 1 / max(1 - share, 1e-9))))

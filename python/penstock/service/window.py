@@ -86,6 +86,10 @@ class Window:
         """Whether a batch is neither handed out nor there, but one of those that come next."""
         return self.within(number) and number not in self.ready
 
+    def unanswered(self) -> bool:
+        """Whether workers are there and each of them let a batch become late and has sent nothing since."""
+        return bool(self.load) and self.silent.issuperset(self.load)
+
     def within(self, number: int) -> bool:
         """Whether the number is one of the next `size`."""
         return 0 <= number - self.next < self.size * self.step and (number - self.next) % self.step == 0

@@ -54,13 +54,14 @@ class WorkerLink:
         self.name = f"{address[0]}:{address[1]}"
         self.connection, self.slots, self.bytes, self.ends = None, None, 0, threading.Event()
         self.trying, self.trouble, self.refusal = True, "", None
-        self.attempts = 0  # since it sent something
+        self.started, self.attempts = False, 0  # attempts since it sent something
 
     def __str__(self) -> str:
         return self.name  # all trainers order workers by it
 
     def start(self) -> None:
         """Connects, and receives, in a thread of its own."""
+        self.started = True
         threading.Thread(target=self._run, name=f"penstock.service: {self.name}", daemon=True).start()
 
     def send(self, message: Ask | Drop) -> None:
