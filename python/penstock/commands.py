@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock index, verify, transcode: what can be done with image files before a pipeline reads them; penstock convert, of
-data sets; penstock info and doctor; penstock bench and show, which run a script; penstock triton; penstock serve."""
+data sets; penstock info and doctor; penstock bench and show, which run a script; penstock plan; penstock triton; penstock serve."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from . import _core
 from .command_line.bench import add_bench
 from .command_line.conversion import add_convert
 from .command_line.doctor import add_doctor
+from .command_line.plan import add_plan
 from .command_line.show import add_show
 
 TYPE_CHECKING = False
@@ -245,6 +246,7 @@ def parser():
     add_doctor(command)
     add_bench(command)
     add_show(command)
+    add_plan(command)
     c = command(triton, threads=False)
     c.add_argument(
         "--install", metavar="DIR", required=True, help="the folder for backends, such as /opt/tritonserver/backends"
