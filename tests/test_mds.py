@@ -28,7 +28,7 @@ def sample(k):
         made[name] = np.dtype(name).type(k)
     shape = [(k + 1,), (300, 1 + k % 2), (1, 2, 3)][0]
     made["any"] = np.arange(np.prod(shape)).reshape(shape).astype("int16")
-    made["typed"] = np.full((k % 3 + 1, 300), k, "uint16")
+    made["typed"] = np.full((k % 3, 300), k, "uint16")
     return made | {"fixed": np.full((2, 3), k, "float32")}
 
 

@@ -59,7 +59,7 @@ def run(capsys, *arguments):
     return code, *capsys.readouterr()
 
 
-def test_bench_measures_what_a_script_has_at_its_top_level(script, capsys):
+def test_bench_measures_what_a_script_has_at_its_top_level(script, capsys, tmp_path):
     before = list(sys.path)
     code, out, err = run(capsys, "bench", script(), "--seconds", "0.05", "--json")
     rows = {row["pipeline"]: row for row in json.loads(out)}
@@ -69,6 +69,10 @@ def test_bench_measures_what_a_script_has_at_its_top_level(script, capsys):
         assert row["batches"] >= 5 and row["samples"] >= row["batches"] and row["samples_per_second"] > 0
         assert row["samples"] / row["seconds"] == pytest.approx(row["samples_per_second"])
         assert 0 < row["median_ms"] <= row["p99_ms"] and row["cores"] >= 0 and "the loop" in row["verdict"]
+        assert row["samples_per_core_second"] * row["cores"] == pytest.approx(row["samples_per_second"], rel=1e-3)
+    sizes = [p.stat().st_size for p in tmp_path.rglob("*.jpg")]
+    assert min(sizes) <= rows["photos"]["bytes_read_per_sample"] <= max(sizes)
+    assert rows["made"]["bytes_ready_per_sample"] == 20 and rows["numbers"]["bytes_ready_per_sample"] == 8
     assert sys.path == before
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock index, verify, transcode: what can be done with image files before a pipeline reads them; penstock
-info and doctor; penstock bench and show, which run a script; penstock triton; penstock serve."""
+"""penstock index, verify, transcode: what can be done with image files before a pipeline reads them; penstock convert, of
+data sets; penstock info and doctor; penstock bench and show, which run a script; penstock plan; penstock triton; penstock serve."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from . import _core
 from .command_line.bench import add_bench
+from .command_line.conversion import add_convert
 from .command_line.doctor import add_doctor
+from .command_line.plan import add_plan
 from .command_line.show import add_show
 
 TYPE_CHECKING = False
@@ -239,10 +241,12 @@ def parser():
     c.add_argument("--baseline", action="store_true", required=True, help="to baseline JPEG, the only form there is")
     c.add_argument("source", help="a file or folder")
     c.add_argument("destination", help="may be the source: each file is replaced in one step; links stay links")
+    add_convert(command)
     command(info, threads=False)
     add_doctor(command)
     add_bench(command)
     add_show(command)
+    add_plan(command)
     c = command(triton, threads=False)
     c.add_argument(
         "--install", metavar="DIR", required=True, help="the folder for backends, such as /opt/tritonserver/backends"
@@ -280,7 +284,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser().error("--threads must not be negative")
     try:
         return args.run(args)
-    except (ValueError, OSError, _core.DataError) as error:
+    except (ValueError, OSError, ImportError, _core.DataError) as error:
         print(f"penstock {args.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -188,7 +188,8 @@ ByteRange Container::range(int64_t record) const {
 }
 
 std::string Container::source(int64_t record) const {
-  return fmt::format("{}, byte {}", paths_[file_of(record)], offsets_[record]);
+  const std::string place = fmt::format("{}, byte {}", paths_[file_of(record)], offsets_[record]);
+  return names_.empty() ? place : fmt::format("{}, {}", place, names_[record]);
 }
 
 std::shared_ptr<const OpenFile> Container::open(int file) const {

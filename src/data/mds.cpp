@@ -11,6 +11,7 @@ namespace penstock {
 namespace {
 
 constexpr int64_t kMostIndex = int64_t{1} << 30, kMostDimensions = 6;
+constexpr int64_t kMostExtent = int64_t{1} << 31;  // an array without elements may have any extents beside the 0
 
 const char* name_of_dtype(std::string_view name) {
   for (const char* known :
@@ -24,7 +25,7 @@ Shape shape_of(std::string_view text) {
   while (!text.empty()) {
     int64_t extent = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
-    if (error != std::errc() || extent < 1 || extent > int64_t{1} << 31 || shape.size() >= kMostDimensions)
+    if (error != std::errc() || extent < 1 || extent > kMostExtent || shape.size() >= kMostDimensions)
       bad_data("a column has an invalid shape");
     shape.push_back(extent);
     text.remove_prefix(std::min<size_t>(text.size(), static_cast<size_t>(end - text.data()) + 1));
@@ -250,7 +251,7 @@ MdsArray mds_array(const MdsColumn& column, Bytes value) {
     if (code >> 2 > kMostDimensions) bad_data("the array has {} dimensions", code >> 2);
     for (int k = 0; k < code >> 2; ++k, at += int64_t{1} << (code & 3)) {
       const uint64_t extent = extent_of(value, at, code & 3);
-      if (extent > value.size()) bad_data("the array does not have the elements of its shape");
+      if (extent > uint64_t{kMostExtent}) bad_data("the array does not have the elements of its shape");
       array.shape.push_back(static_cast<int64_t>(extent));
     }
   }

@@ -31,17 +31,35 @@ def cpu_seconds():
     return own
 
 
+def output_bytes(outputs):
+    """Returns the bytes of the outputs of a pipeline or a loader.
+
+    Args:
+        outputs: Batches, tensors or arrays, in lists, tuples and dicts.
+    """
+    if isinstance(outputs, dict):
+        outputs = tuple(outputs.values())
+    if isinstance(outputs, (tuple, list)):
+        return sum(map(output_bytes, outputs))
+    if hasattr(outputs, "nbytes"):
+        return outputs.nbytes
+    return sum(map(output_bytes, outputs)) if hasattr(outputs, "__len__") and hasattr(outputs, "__getitem__") else 0
+
+
 class Batches:
     """Gives the batches of a pipeline or a loader without end.
 
     Args:
         made: A Pipeline or a loader.
+
+    Attributes:
+        outputs: Those of the last batch.
     """
 
     def __init__(self, made):
         self._loader = made if hasattr(made, "pipeline") else None
         self.pipeline = made.pipeline if self._loader is not None else made
-        self._iterator = None
+        self._iterator, self.outputs = None, ()
         self._driver = None if self._loader is not None else made.driver(restart_sources=not made.definition.built)
 
     def next(self):
@@ -64,9 +82,11 @@ class Batches:
 
     def _next(self):
         if self._driver is not None:
-            return self._driver.run().samples
+            step = self._driver.run()
+            self.outputs = step.outputs
+            return step.samples
         self._iterator = self._iterator or iter(self._loader)
-        outputs = next(self._iterator)
+        self.outputs = outputs = next(self._iterator)
         return len(next(iter(outputs.values() if isinstance(outputs, dict) else outputs)))
 
 
@@ -114,6 +134,11 @@ def quantile(times, share):
     return ordered[min(len(ordered) - 1, math.ceil(len(ordered) * share) - 1)]
 
 
+def _bytes_read(stats):
+    """For a sample. Stages work ahead of the loop: each has its own number of samples."""
+    return sum(stage.get("bytes_read", 0) / max(1, stage["samples"]) for stage in stats["stages"])
+
+
 def measure(found, threads, seconds):
     """Runs a pipeline and measures it.
 
@@ -143,6 +168,7 @@ def measure(found, threads, seconds):
     wall = last - begin
     stats = batches.pipeline.stats()
     cores = (cpu_seconds() - cpu) / wall
+    last_samples = batches.next()
     batches.pipeline.close()
     return {
         "pipeline": found.name,
@@ -152,6 +178,9 @@ def measure(found, threads, seconds):
         "median_ms": quantile(times, 0.5) * 1e3,
         "p99_ms": quantile(times, 0.99) * 1e3,
         "cores": cores,
+        "samples_per_core_second": samples / wall / max(cores, 1e-6),
+        "bytes_read_per_sample": _bytes_read(stats),
+        "bytes_ready_per_sample": output_bytes(batches.outputs) / last_samples,
         "batches": len(times),
         "samples": samples,
         "seconds": wall,
@@ -173,6 +202,8 @@ def text_of(row):
         f"{row['samples_per_second']:.0f} samples/s\n"
         f"  a batch takes {row['median_ms']:.2f} ms (median), {row['p99_ms']:.2f} ms (p99); {row['cores']:.1f} cores used; "
         f"{row['batches']} batches in {row['seconds']:.1f} s, the first after {row['first_batch_seconds']:.2f} s\n"
+        f"  {row['samples_per_core_second']:.0f} samples/s a core; a sample reads {row['bytes_read_per_sample'] / 1e3:.1f} kB and "
+        f"is {row['bytes_ready_per_sample'] / 1e3:.1f} kB when it is ready\n"
         f"  {row['verdict']}" + (f"\n  tuned: {tuned['depth']} batches ahead: {tuned['why']}" if tuned else "")
     )
 

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""convert() and verify()."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+
+from .. import _core
+from ..progress import Work
+from .fields import bytes_of, sum_of, sum_of_sample
+from .formats import open_source, target_class
+from .manifest import NAME, VERSION, Journal, read_manifest
+from .scaling import Scaling
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+_LARGEST = 2 << 30  # bytes of a piece: MDS has addresses of 32 bits, and a piece is in memory while it is written
+_BLOCK = 1 << 22
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """A fault that verify() found.
+
+    Args:
+        file: The file of the data set.
+        sample: The number of the sample in the data set, or None.
+        cause: What is wrong.
+    """
+
+    file: str
+    sample: int | None
+    cause: str
+
+    def __str__(self) -> str:
+        where = "" if self.sample is None else f", sample {self.sample}"
+        return f"{self.file}{where}: {self.cause}"
+
+
+class ConversionError(_core.DataError):
+    """Raised where the files that convert() has written are not what it wrote.
+
+    Args:
+        findings: What verify() found.
+    """
+
+    def __init__(self, folder: str, findings: Sequence[Finding]) -> None:
+        self.findings = list(findings)
+        super().__init__(f"{folder}: {len(self.findings)} faults after writing, such as {self.findings[0]}")
+
+
+def convert(
+    source: Any,
+    target: Any,
+    to: str,
+    *,
+    format: str | None = None,
+    shorter: int | None = None,
+    quality: int = 95,
+    shard_size: int = 64 << 20,
+    threads: int = 0,
+    only: Sequence[str] | None = None,
+    image: str | None = None,
+    label: str | None = None,
+    images: str | None = None,
+    check: bool = True,
+) -> int:
+    """Converts a data set to another format.
+
+    Samples keep their order. A run that was killed goes on where it was when it is called again with the same arguments, and
+    the files are those of a run that was not. The file penstock.manifest in the target has the fields, and the CRC-32C of
+    each file and of each sample.
+
+    Args:
+        source: A folder, a file, a pattern with * or ?, or a URL (tar, tfrecord with a manifest, parquet, mds).
+        target: The folder to write, which is new or was begun by the same call.
+        to: "folder" (a folder for each class), "coco", "tar" (WebDataset), "tfrecord", "parquet" or "mds".
+        format: The format of the source: one of those, or "ffcv"; None: judged by the names of the files.
+        shorter: Pictures whose shorter side has more pixels are scaled to so many and written as JPEG files; others keep
+            their bytes.
+        quality: Of those JPEG files, 1 to 100.
+        shard_size: Bytes of samples in a file of the target, at most; a sample that is larger has a file of its own.
+        threads: How many threads read, decode and encode; 0: as many as the process may use.
+        only: The names of the fields that are converted; None: all.
+        image: The name of the field of pictures, for targets that hold one picture.
+        label: The name of the field of labels, for a folder of classes.
+        images: The folder of the pictures of a source in COCO's form; None: "images" beside the file, or its folder.
+        check: Read all that was written at the end, and compare it with what was to be written.
+
+    Returns:
+        The number of samples.
+
+    Raises:
+        ValueError: The target cannot hold the fields, or has something else in its folder.
+        FileNotFoundError: There is no source.
+        DataError: A sample cannot be read; the text names the file or record. What was written before stays.
+        ConversionError: What was written is not what is read.
+
+    Example:
+        penstock.conversion.convert("photos/train", "shards/train", "mds", shorter=512)
+    """
+    if not 1 <= shard_size <= _LARGEST:
+        raise ValueError(f"shard_size must be from 1 to {_LARGEST} bytes, got {shard_size}")
+    if shorter is not None and not 1 <= shorter <= 65500:
+        raise ValueError(f"shorter must be from 1 to 65500 pixels, got {shorter}")
+    if not 1 <= quality <= 100:
+        raise ValueError(f"quality must be from 1 to 100, got {quality}")
+    target = os.fspath(target)
+    kind = target_class(to)
+    data = open_source(source, format, images=images, only=only)
+    if only is not None:
+        data.choose(only)
+    scaling = Scaling(shorter, quality) if shorter is not None else None
+    about = data.about
+    options = {"shard_size": shard_size, "image": image, "label": label}
+    written = kind(target, data.fields, about, options)
+    head = {
+        "penstock": "conversion",
+        "version": VERSION,
+        "format": to,
+        "fields": [[field.name, str(field)] for field in written.fields],
+        "about": written.about,
+        "keys": True,
+        "source": {"format": data.name, "samples": data.count, "crc32c": f"{data.identity():08x}"},
+        "options": {
+            **options,
+            "shorter": shorter,
+            "quality": quality if scaling else None,
+            "only": only and list(only),
+        },
+    }
+    journal = Journal(target, head)
+    try:
+        if not journal.complete:
+            written.resume(journal.entries)
+            _write(data, written, journal, scaling, threads, shard_size)
+            written.finish(journal.entries)
+            journal.finish()
+        written.clean()
+    finally:
+        journal.close()
+    findings = verify(target, threads=threads) if check else []
+    if findings:
+        raise ConversionError(target, findings)
+    return data.count
+
+
+def _write(data, target, journal, scaling, threads, shard_size):
+    first = sum(entry["samples"] for entry in journal.entries)
+    waiting, size = [], 0
+
+    def write():
+        entry = target.write(len(journal.entries), waiting)
+        sums = "".join(f"{sum_of_sample(target.fields, values):08x}" for _, values, _ in waiting)
+        journal.add({**entry, "samples": len(waiting), "sums": sums})
+
+    with Work(f"convert to {target.name}", total=data.count, unit="sample") as work:
+        work.add(first)
+        for key, values, record in data.samples(first, threads, scaling):
+            values = target.stored(values)
+            more = bytes_of(target.fields, values)
+            if more > _LARGEST:
+                raise _core.DataError(f"a sample of {more} bytes is larger than {_LARGEST} (file: {record})")
+            if waiting and size + more > shard_size:
+                write()
+                waiting, size = [], 0
+            waiting.append((key, values, record))
+            size += more
+            work.add(1)
+        if waiting:
+            write()
+
+
+def _sum_of_file(path):
+    total = size = 0
+    with open(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            total, size = sum_of(block, total), size + len(block)
+    return total, size
+
+
+def verify(target: Any, *, threads: int = 0) -> list[Finding]:
+    """Compares a data set that convert() has written with its manifest: the bytes of each file, and each sample as the
+    reader of its format returns it.
+
+    Args:
+        target: Its folder.
+        threads: How many threads read; 0: as many as the process may use.
+
+    Returns:
+        What is wrong; an empty list where nothing is.
+
+    Raises:
+        ValueError: The folder has no manifest.
+        DataError: The manifest is damaged.
+
+    Example:
+        assert penstock.conversion.verify("shards/train") == []
+    """
+    target = os.fspath(target)
+    manifest = read_manifest(target)
+    if manifest is None:
+        raise ValueError(f"{target} has no {NAME}: convert() writes it when it has finished")
+    found = list(_faults_of_files(target, manifest))
+    bad = {finding.file for finding in found}
+    try:
+        data = open_source(target, manifest.format)
+    except (OSError, ValueError, _core.DataError) as error:
+        return [*found, Finding(target, None, str(error))]
+    if data.count != manifest.count:
+        found.append(Finding(target, None, f"{data.count} samples instead of {manifest.count}"))
+        return found
+    first, readings = 0, _Readings(data, threads)
+    with contextlib.closing(readings), Work(f"verify {manifest.format}", total=manifest.count, unit="sample") as work:
+        for entry in manifest.entries:
+            names = entry.get("files", [entry.get("file")])
+            if not bad.intersection(names):
+                found += _faults_of_samples(readings, manifest, entry, first)
+            first += entry["samples"]
+            work.add(entry["samples"])
+    return found
+
+
+def _faults_of_files(target, manifest):
+    known = set()
+    for entry in manifest.entries:
+        known.update(entry.get("files", [entry.get("file")]))
+        for name in entry.get("files", ()):
+            if not os.path.isfile(os.path.join(target, name)):
+                yield Finding(name, None, "there is no such file")
+        if "file" not in entry:
+            continue
+        try:
+            total, size = _sum_of_file(os.path.join(target, entry["file"]))
+        except OSError as error:
+            yield Finding(entry["file"], None, f"it cannot be read: {error.strerror}")
+            continue
+        if (f"{total:08x}", size) != (entry["crc32c"], entry["bytes"]):
+            yield Finding(entry["file"], None, f"its {size} bytes are not the {entry['bytes']} that were written")
+    folders = {name.partition("/")[0] for name in known if "/" in name}
+    for folder in sorted(folders):
+        for path, _, names in os.walk(os.path.join(target, folder)):
+            for name in sorted(names):
+                inside = os.path.relpath(os.path.join(path, name), target)
+                if inside not in known:
+                    yield Finding(inside, None, "the manifest does not have it")
+
+
+class _Readings:
+    """Samples from any place on; one pipeline reads as long as each follows the one before."""
+
+    def __init__(self, data, threads):
+        self._data, self._threads, self._samples, self._at = data, threads, None, -1
+
+    def next_at(self, number):
+        """Returns (name, values, record) of a sample.
+
+        Args:
+            number: Its number.
+        """
+        if self._samples is None or self._at != number:
+            self._begin(number)
+        try:
+            return self._next()
+        except (OSError, ValueError, _core.DataError):  # of this sample, or of another one in its batch
+            self._begin(number, batch=1)
+            return self._next()
+
+    def _begin(self, number, **batch):
+        self.close()
+        self._samples, self._at = self._data.samples(number, self._threads, **batch), number
+
+    def _next(self):
+        self._at += 1
+        try:
+            return next(self._samples)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self):
+        """Ends the pipeline."""
+        if self._samples is not None:
+            self._samples.close()
+        self._samples = None
+
+
+def _faults_of_samples(readings, manifest, entry, first):
+    """The samples of a piece."""
+    for k, wanted in enumerate(manifest.sums(entry)):
+        name = entry["files"][k] if "files" in entry else entry["file"]
+        try:
+            _, values, _ = readings.next_at(first + k)
+        except (OSError, ValueError, _core.DataError) as error:
+            yield Finding(name, first + k, str(error))
+            continue
+        if sum_of_sample(manifest.fields, values) != wanted:
+            yield Finding(name, first + k, "its values are not those that were written")

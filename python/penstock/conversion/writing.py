@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data sets as they are written: in pieces, each of which is there as a whole or not at all."""
+
+from __future__ import annotations
+
+import os
+
+from .. import _core
+from .fields import sum_of
+
+
+class PieceOfFile:
+    """A file of a data set that is being written; it gets its name when it is complete.
+
+    Args:
+        folder: The folder of the data set.
+        name: The name in it.
+        lasting: Wait until the medium has it.
+    """
+
+    def __init__(self, folder, name, lasting=True):
+        self.name, self.bytes, self.sum, self._lasting = name, 0, 0, lasting
+        self._path = os.path.join(folder, name)
+        self._partial = os.path.join(os.path.dirname(self._path), "." + os.path.basename(name) + ".partial")
+        self._file = None
+        self.closed = False
+
+    def __enter__(self):
+        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        self._file = open(self._partial, "wb", buffering=1 << 20)
+        return self
+
+    def write(self, content):
+        """Adds bytes.
+
+        Args:
+            content: The bytes.
+
+        Returns:
+            Their number.
+        """
+        self.sum = sum_of(content, self.sum)
+        self.bytes += len(content)
+        return self._file.write(content)
+
+    def tell(self):
+        """Returns how many bytes it has."""
+        return self.bytes
+
+    def flush(self):
+        """Does nothing: it is complete when it is left."""
+
+    def __exit__(self, kind, *_):
+        self.closed = True
+        if kind is None:
+            self._file.flush()
+            if self._lasting:
+                os.fsync(self._file.fileno())
+        self._file.close()
+        if kind is None:
+            os.replace(self._partial, self._path)
+        else:
+            os.unlink(self._partial)
+
+    def entry(self):
+        """Returns what the manifest says of it."""
+        return {"file": self.name, "bytes": self.bytes, "crc32c": f"{self.sum:08x}"}
+
+
+class Target:
+    """A data set that is written. A format derives a class of its own from this one.
+
+    Args:
+        folder: Its folder.
+        fields: What a sample consists of.
+        about: What is known of all samples.
+        options: Those of convert().
+
+    Attributes:
+        fields: The fields as reading finds them.
+
+    Raises:
+        ValueError: The format cannot hold such samples.
+    """
+
+    name = ""
+
+    def __init__(self, folder, fields, about, options):
+        self.folder, self.fields, self.about, self.options = folder, list(fields), dict(about), options
+        self.prepare()
+
+    def prepare(self):
+        """Checks the fields, and changes `fields` where reading finds others.
+
+        Raises:
+            ValueError: The format cannot hold them.
+        """
+
+    def stored(self, values):
+        """Returns the values as reading gives them back.
+
+        Args:
+            values: A value for each field.
+        """
+        return values
+
+    def write(self, number, samples):
+        """Writes a piece.
+
+        Args:
+            number: Its number, from 0.
+            samples: (name, values, the file or record that it came from) of each sample; values as stored() returned
+                them.
+
+        Returns:
+            What the manifest says of the piece: a dict with "file", "bytes" and "crc32c", or with "files".
+
+        Raises:
+            DataError: A sample cannot be written; the text names where it came from.
+        """
+        raise NotImplementedError
+
+    def finish(self, entries):
+        """Writes what belongs to all pieces. It may be called again after the program was killed in it.
+
+        Args:
+            entries: What write() returned, piece by piece.
+        """
+
+    def clean(self):
+        """Removes what only the work itself needed."""
+
+    def resume(self, entries):
+        """Learns of the pieces that are there.
+
+        Args:
+            entries: What write() returned, piece by piece.
+        """
+
+
+def safe_name(key, record):
+    """Returns the name of a sample as a path below a folder.
+
+    Args:
+        key: The name. It may come from a stranger.
+        record: Where the sample came from.
+
+    Raises:
+        DataError: It is not such a path.
+    """
+    parts = key.split("/")
+    if not key or "\0" in key or "\\" in key or any(p in ("", ".", "..") or len(p.encode()) > 200 for p in parts):
+        raise _core.DataError(f"the name {key[:200]!r} of a sample cannot be that of a file (file: {record})")
+    return key
