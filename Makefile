@@ -10,7 +10,7 @@ DEBIAN := g++ cmake ninja-build ccache git python3-venv python3-dev \
           libjpeg62-turbo-dev libpng-dev libtiff-dev libwebp-dev libopenjp2-7-dev \
           libvorbis-dev libopusfile-dev libfmt-dev nlohmann-json3-dev libffmpeg-nvenc-dev
 # and what the tests need beside it. The last one carries files of many cameras and phones.
-DEBIAN_TEST := libmpg123-0 libmp3lame0 libheif1 libgtest-dev clang-14 libclang-rt-14-dev ffmpeg libopencv-core-dev golang-github-rwcarlsen-goexif-dev
+DEBIAN_TEST := libmpg123-0 libmp3lame0 libheif1 libjxl0.7 libopenexr-3-1-30 libgtest-dev clang-14 libclang-rt-14-dev ffmpeg libopencv-core-dev golang-github-rwcarlsen-goexif-dev
 
 # A web server, a browser and what makes addresses in a network namespace, for `make test-long`.
 DEBIAN_LONG := nginx chromium iproute2

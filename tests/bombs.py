@@ -101,6 +101,18 @@ def _heif(codec, height, width):
     return file
 
 
+def _exr(height, width):
+    import image_files_exr
+
+    return image_files_exr.exr(image_files_exr.reals("Y"), claim=(height, width))
+
+
+def _jxl(height, width):
+    import image_files_jxl
+
+    return image_files_jxl.header(height, width)
+
+
 # By the names that the decoders' own message uses.
 KINDS = {
     "JPEG": _jpeg,
@@ -110,6 +122,8 @@ KINDS = {
     "WebP": lambda h, w: animation((16, 16), (h, w)),
     "AVIF": functools.partial(_heif, "av1"),
     "HEIC": functools.partial(_heif, "hevc"),
+    "JPEG XL": _jxl,
+    "OpenEXR": _exr,
     "BMP": _bmp,
     "PNM": lambda h, w: b"P6 %d %d 255\n" % (w, h) + bytes(30),
     "GIF": gif,

@@ -74,6 +74,7 @@ def test_operators_that_are_here_are_classes_by_dalis_names():
         here
         - own
         - {"Expand", "FlattenBatch", "Rebatch", "readers.Dataset", "readers.Packed", "readers.Parquet", "inputs.Video"}
+        - {"readers.Dicom", "readers.Hdf5", "readers.Nifti", "readers.Zarr"}
         <= theirs
     )
 

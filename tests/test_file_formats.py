@@ -84,11 +84,11 @@ def test_folders_are_searched_for_every_ending(tmp_path, capfd):
 
 
 def test_a_folder_with_nothing_to_look_at_is_said(tmp_path, capfd):
-    for name in ("a.txt", "b.jxl", "c.jxl"):
+    for name in ("a.txt", "b.psd", "c.psd"):
         (tmp_path / name).write_bytes(b"something")
     assert commands.main(["verify", str(tmp_path)]) == 1
     err = capfd.readouterr().err
-    assert "no file to look at" in err and "3 files of other kinds not looked at: .jxl 2, .txt 1" in err
+    assert "no file to look at" in err and "3 files of other kinds not looked at: .psd 2, .txt 1" in err
 
 
 def test_everybody_names_the_same_formats():

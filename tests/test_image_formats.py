@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BMP, PNM, GIF, WebP, TIFF and JPEG 2000 against Pillow, against DALI and against the arrays they were written from."""
+"""BMP, PNM, GIF, WebP, TIFF, JPEG 2000, JPEG XL and OpenEXR against Pillow, against DALI and against the arrays they were written from."""
 
 import io
 import struct
@@ -7,6 +7,7 @@ import struct
 import cv2
 import image_files
 import numpy as np
+import pillow_jxl  # noqa: F401  Pillow reads JPEG XL with it, by a libjxl of its own
 import pytest
 from damaged_bytes import damaged
 from PIL import Image
@@ -18,7 +19,7 @@ FILES = {name: np.frombuffer(file, np.uint8) for name, file in image_files.all_f
 RAMP = image_files.ramp()
 WIDE = RAMP[..., :3].astype(np.uint16) * 251 + 7
 # Where DALI 2.4 differs: it refuses plain text (and then reads it as raw), BMP with 555 words, alpha or 4-bit runs,
-# rows from above, uncompressed bits and LZMA of TIFF, GIF, PFM, lossless JPEG of one component; it spreads 565 words by shifts, takes a PNM file's values as if its maximum were 255,
+# rows from above, uncompressed bits and LZMA of TIFF, GIF, PFM, JPEG XL, OpenEXR, lossless JPEG of one component; it spreads 565 words by shifts, takes a PNM file's values as if its maximum were 255,
 # reads planes of TIFF as if interleaved, does not invert "white is zero", rounds halves of floating point up.
 NOT_AS_DALI = (
     "pnm 1",
@@ -43,6 +44,8 @@ NOT_AS_DALI = (
     "lossless gray",
     "pnm f",
     "pnm F",
+    "jxl",
+    "exr",
 )
 # Where Pillow differs: it rounds 5 and 6 bits down, cuts palettes of 16 bits off, or does not read the file.
 NOT_AS_PILLOW = (
@@ -66,6 +69,11 @@ NOT_AS_PILLOW = (
     "pnm 5 of 100",
     "pnm 6 of 16 bits",
     "jpeg2000 of 16 bits",
+    "exr",
+    "jxl of",
+    "jxl moving",
+    "jxl lossy",
+    "jxl turned",
 )
 
 

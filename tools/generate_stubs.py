@@ -72,8 +72,12 @@ ELSEWHERE = {
     "readers": {
         "operators.arrow": ("arrow",),
         "operators.dataset": ("dataset",),
+        "operators.dicom": ("dicom",),
+        "operators.hdf5": ("hdf5",),
+        "operators.nifti": ("nifti",),
         "operators.packing": ("packed",),
         "operators.parquet": ("parquet",),
+        "operators.zarr": ("zarr",),
     },
 }
 LISTS = {"readers.mix": "sources: Sequence[Any]"}  # whose function in Python takes a list of what others gave

@@ -21,7 +21,6 @@ struct Other {
 };
 constexpr Other kOthers[] = {
     {"MP4 or a related format", {4, "ftyp"sv}},
-    {"JPEG XL", {0, "\xFF\x0A"sv}},
     {"PDF", {0, "%PDF"sv}},
     {"gzip", {0, "\x1F\x8B"sv}},
     {"zip", {0, "PK\x03\x04"sv}},

@@ -37,6 +37,8 @@ std::vector<RuntimeCodec> runtime_codecs() {
   add("FFmpeg", [] { return ffmpeg::library().version; });
   add("AVIF", without_version(require_avif));
   add("HEIC", without_version(require_heic));
+  add("JPEG XL", require_jxl);
+  add("OpenEXR", require_openexr);
   add("MP3", without_version(require_mpg123));
   add("MP3 encoder", without_version(require_lame));
   return all;

@@ -20,6 +20,8 @@ void require_mpg123();
 void require_lame();
 void require_avif();
 void require_heic();
+std::string require_jxl();  // its name and version
+std::string require_openexr();
 
 struct RuntimeCodec {
   const char* name;     // as `penstock doctor` calls it

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as an image of any format: pixels or an error of the data, and a region holds what the whole picture holds
 // there. The last 8 bytes choose the region and the type. AVIF and HEIC: only the boxes and headers; what follows
-// them is libheif's, as this machine has it; PENSTOCK_HEIF=libheif.so.1 lets it take part.
+// them is libheif's, as this machine has it; PENSTOCK_HEIF=libheif.so.1 lets it take part, PENSTOCK_JXL=libjxl.so.0.7
+// and PENSTOCK_OPENEXR=libOpenEXRCore-3_1.so.30 the libraries of JPEG XL and OpenEXR.
 #include <cstdlib>
 #include <cstring>
 
@@ -24,7 +25,7 @@ std::vector<uint8_t> decoded(const std::vector<uint8_t>& file, const ImageInfo& 
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  setenv("PENSTOCK_HEIF", "off", 0);
+  for (const char* name : {"PENSTOCK_HEIF", "PENSTOCK_JXL", "PENSTOCK_OPENEXR"}) setenv(name, "off", 0);
   return 0;
 }
 

@@ -9,8 +9,8 @@ HOW_TO = {
     ],
     "Install and check": ["install", "check_a_machine", "log_what_it_does"],
     "Read": [
-        "decode_images", "read_containers", "read_from_remote_storage", "read_video", "prepare_image_files", "convert_data_sets",
-        "convert_camera_frames", "plan_machines",
+        "decode_images", "read_containers", "read_scientific_files", "read_from_remote_storage", "read_video", "prepare_image_files",
+        "convert_data_sets", "convert_camera_frames", "plan_machines",
     ],
     "Augment and look": [
         "augment_images", "augment_speech", "move_parts_together", "prepare_for_transformers", "see_your_data", "show_detections",

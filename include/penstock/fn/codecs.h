@@ -60,8 +60,8 @@ inline std::array<Value, 2> audio(const Value& encoded,
 
 namespace decoders {
 struct ImageArguments {
-  // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and
-  // HEIC). Default: true.
+  // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC;
+  // JPEG XL's header). Default: true.
   Optional<bool> adjust_orientation{};
   // Keep decoded pictures in memory, up to so many megabytes (of 2^20 bytes), where they are decoded: on the CPU or on
   // the GPU. A picture that is kept is known by the name of its file or record: the file is not read again, and a
@@ -115,10 +115,10 @@ struct ImageArguments {
 };
 // Decodes images.
 //
-// Formats: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is installed. The first
-// bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout
-// HWC. JPEG equals libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot be decoded is
-// a DataError that names it.
+// Formats: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is installed, and JPEG XL
+// where libjxl is installed, and OpenEXR where OpenEXR 3.1 is installed. The first bytes of a file tell its format.
+// Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with
+// the accurate transform and interpolated chroma. A file that cannot be decoded is a DataError that names it.
 inline Batch image(const Batch& encoded, const ImageArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("decoders.image", {&encoded}, arguments.list(), options);
 }
@@ -138,8 +138,8 @@ struct ImageCropArguments {
   PerSample<double> crop_h{};
   // Depth of the window; in a sequence without an axis D, its number of frames. Default: 0.
   PerSample<double> crop_d{};
-  // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and
-  // HEIC). Default: true.
+  // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC;
+  // JPEG XL's header). Default: true.
   Optional<bool> adjust_orientation{};
   // Position of the window, 0: left, 1: right. Default: 0.5.
   PerSample<double> crop_pos_x{};
@@ -211,8 +211,8 @@ inline Value image_crop(const Value& encoded,
 
 namespace decoders {
 struct ImageRandomCropArguments {
-  // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and
-  // HEIC). Default: true.
+  // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC;
+  // JPEG XL's header). Default: true.
   Optional<bool> adjust_orientation{};
   // "exact": the pixels do not depend on the operators that follow. "fast": they may differ if a resize of a JPEG
   // image follows. To half the size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the resize
@@ -280,8 +280,8 @@ struct ImageSliceArguments {
   // Extent in samples. As an input beside anchor it may be a fraction of the image, as normalized_shape says. Default:
   // {}.
   PerSample<std::vector<double>> shape{};
-  // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and
-  // HEIC). Default: true.
+  // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC;
+  // JPEG XL's header). Default: true.
   Optional<bool> adjust_orientation{};
   // First sample, given as an input together with shape. Default: {}.
   PerSample<std::vector<double>> anchor{};

@@ -13,6 +13,13 @@ _PACKAGES = {
     "FFmpeg": {"apt": "ffmpeg", "dnf": "ffmpeg-free", "apk": "ffmpeg-libs", "pacman": "ffmpeg"},
     "AVIF": {"apt": "libheif1", "dnf": "libheif", "apk": "libheif", "pacman": "libheif"},
     "HEIC": {"apt": "libheif1", "dnf": "libheif", "apk": "libheif", "pacman": "libheif"},
+    "JPEG XL": {"apt": "libjxl0.7", "dnf": "libjxl", "apk": "libjxl", "pacman": "libjxl"},
+    "OpenEXR": {
+        "apt": "libopenexr-3-1-30",
+        "dnf": "openexr-libs",
+        "apk": "openexr-libopenexrcore",
+        "pacman": "openexr",
+    },
     "MP3": {"apt": "libmpg123-0", "dnf": "mpg123-libs", "apk": "mpg123-libs", "pacman": "mpg123"},
     "MP3 encoder": {"apt": "libmp3lame0", "dnf": "lame-libs", "apk": "lame-libs", "pacman": "lame"},
 }

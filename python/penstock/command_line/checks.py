@@ -154,6 +154,8 @@ _USES_OF_CODECS = {
     "FFmpeg": ("video",),
     "AVIF": ("avif",),
     "HEIC": ("heic",),
+    "JPEG XL": ("jxl",),
+    "OpenEXR": ("exr",),
     "MP3": ("mp3",),
     "MP3 encoder": ("mp3-encoder",),
 }
@@ -175,6 +177,10 @@ _MODULES = {  # what Python's packages are for
     "obstore": ("remote", "s3://, gs:// and https:// URLs"),
     "torch": ("torch", "penstock.torch"),
     "pyarrow": ("parquet", "tables in Parquet files"),
+    "h5py": ("hdf5", "HDF5 files"),
+    "zarr": ("zarr", "Zarr arrays"),
+    "nibabel": ("nifti", "NIfTI files"),
+    "pydicom": ("dicom", "DICOM files"),
 }
 _NAMES_OF_PACKAGES = {"PIL": "pillow"}
 
@@ -224,6 +230,8 @@ USES = {
     "video": "videos (FFmpeg)",
     "avif": "AVIF files (libheif)",
     "heic": "HEIC files (libheif)",
+    "jxl": "JPEG XL files (libjxl)",
+    "exr": "OpenEXR files (OpenEXR 3.1)",
     "mp3": "MP3 files (libmpg123)",
     "mp3-encoder": "fn.audio_codec with MP3 (libmp3lame)",
     "workers": "worker processes (/dev/shm)",

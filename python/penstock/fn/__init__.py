@@ -22,10 +22,14 @@ _LATE = {  # loaded on first use
     "rebatch": "operators.batches",
     "readers.arrow": "operators.arrow",
     "readers.dataset": "operators.dataset",
+    "readers.dicom": "operators.dicom",
+    "readers.hdf5": "operators.hdf5",
     "readers.mix": "operators.mixing",
+    "readers.nifti": "operators.nifti",
     "readers.parquet": "operators.parquet",
     "readers.packed": "operators.packing",
     "readers.video_resize": "operators.video",
+    "readers.zarr": "operators.zarr",
 }
 
 

@@ -148,6 +148,7 @@ def image(
     """Decodes images.
 
     Formats: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is
+    installed, and JPEG XL where libjxl is installed, and OpenEXR where OpenEXR 3.1 is
     installed. The first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8.
     Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate
     transform and interpolated chroma. A file that cannot be decoded is a DataError that names
@@ -161,7 +162,8 @@ def image(
         dtype (dtype, default 'uint8'): Type of the result. Integers of 8, 16 or 32 bits are
             scaled to 0 to the largest value of the type, floating point to 0 to 1.
         adjust_orientation (bool, default True): Rotate and mirror the image as the orientation
-            in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC).
+            in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC; JPEG XL's
+            header).
         use_fast_idct (bool, default False): Use a faster inverse transform for JPEG, which is
             less exact. Photographs are within about 10 of 255 up to quality 90. There is no
             bound: at quality 100 and for black and white noise, differences of up to 255 were
@@ -318,7 +320,8 @@ def image_crop(
         dtype (dtype, default 'uint8'): Type of the result. Integers of 8, 16 or 32 bits are
             scaled to 0 to the largest value of the type, floating point to 0 to 1.
         adjust_orientation (bool, default True): Rotate and mirror the image as the orientation
-            in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC).
+            in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC; JPEG XL's
+            header).
         use_fast_idct (bool, default False): Use a faster inverse transform for JPEG, which is
             less exact. Photographs are within about 10 of 255 up to quality 90. There is no
             bound: at quality 100 and for black and white noise, differences of up to 255 were
@@ -479,7 +482,8 @@ def image_random_crop(
         dtype (dtype, default 'uint8'): Type of the result. Integers of 8, 16 or 32 bits are
             scaled to 0 to the largest value of the type, floating point to 0 to 1.
         adjust_orientation (bool, default True): Rotate and mirror the image as the orientation
-            in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC).
+            in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC; JPEG XL's
+            header).
         use_fast_idct (bool, default False): Use a faster inverse transform for JPEG, which is
             less exact. Photographs are within about 10 of 255 up to quality 90. There is no
             bound: at quality 100 and for black and white noise, differences of up to 255 were
@@ -637,7 +641,8 @@ def image_slice(
         dtype (dtype, default 'uint8'): Type of the result. Integers of 8, 16 or 32 bits are
             scaled to 0 to the largest value of the type, floating point to 0 to 1.
         adjust_orientation (bool, default True): Rotate and mirror the image as the orientation
-            in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC).
+            in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC; JPEG XL's
+            header).
         use_fast_idct (bool, default False): Use a faster inverse transform for JPEG, which is
             less exact. Photographs are within about 10 of 255 up to quality 90. There is no
             bound: at quality 100 and for black and white noise, differences of up to 255 were

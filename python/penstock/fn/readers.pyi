@@ -20,8 +20,12 @@ Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is o
 
 from penstock.operators.arrow import arrow as arrow
 from penstock.operators.dataset import dataset as dataset
+from penstock.operators.dicom import dicom as dicom
+from penstock.operators.hdf5 import hdf5 as hdf5
+from penstock.operators.nifti import nifti as nifti
 from penstock.operators.packing import packed as packed
 from penstock.operators.parquet import parquet as parquet
+from penstock.operators.zarr import zarr as zarr
 
 def caffe(
     *,

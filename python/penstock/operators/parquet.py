@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import glob
-import os
 import threading
 
 from .. import _core, graph
 from .arrow import read_columns
+from .file_samples import matching_paths, needed_package
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,28 +15,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def _paths(source):
-    paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    found = []
-    for path in map(os.fspath, paths):
-        is_pattern = "://" not in path and any(c in path for c in "*?[") and not os.path.exists(path)
-        matching = sorted(glob.glob(path)) if is_pattern else [path]
-        if not matching:
-            raise FileNotFoundError(f"[readers.parquet] no file matches the pattern {path}\n  at {graph.user_line()}")
-        found += matching
-    if not found:
-        raise ValueError(f"[readers.parquet] give at least one path\n  at {graph.user_line()}")
-    return found
-
-
 class RowGroups:
     """Decodes row groups of files, which count through all of them. Any thread may call it."""
 
     def __init__(self, paths, columns):
-        try:
-            from pyarrow import parquet
-        except ImportError:
-            raise ImportError("fn.readers.parquet needs pyarrow: pip install pyarrow") from None
+        parquet = needed_package("readers.parquet", "pyarrow.parquet", "pyarrow")
         self.parquet, self.paths, self.columns = parquet, paths, columns
         self.files = threading.local()  # a file of pyarrow has one position
         self.places, self.rows, schema = [], [], None
@@ -133,6 +115,6 @@ def parquet(path: Any, *, columns: str | Sequence[str] | None = None, name: str 
         [1, 2]
     """
     names = [columns] if isinstance(columns, str) else columns if columns is None else list(columns)
-    groups = RowGroups(_paths(path), names)
+    groups = RowGroups(matching_paths("readers.parquet", path), names)
     table = _core.arrow_decoded(groups.schema.__arrow_c_schema__(), groups.rows, groups)
     return read_columns("readers.arrow", columns, groups.schema.names, dict(arguments, name=name), table)

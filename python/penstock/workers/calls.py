@@ -210,12 +210,14 @@ class Function:
                 bad.append((i, str(error)))
             else:
                 raise self.error(error, i, origins[i]) from error
-        if bad and len(bad) == len(origins):
+        blank = self.blank() if bad and len(bad) == len(origins) else None
+        if bad and len(bad) == len(origins) and blank is None:
             raise self.error(errors[0][1], errors[0][0], origins[errors[0][0]]) from errors[0][1]
         if bad:  # the executor omits these samples or raises their errors
-            good = next(i for i in range(len(origins)) if i not in dict(bad))
+            if blank is None:
+                blank = results[next(i for i in range(len(origins)) if i not in dict(bad))]
             for i, _ in bad:
-                results[i] = results[good]
+                results[i] = blank
         del samples
         columns = [[] for _ in range(self.outputs)]
         for i, result in enumerate(results):
@@ -253,6 +255,14 @@ class Function:
         else:
             self.threads.run(work, min(self.workers, len(samples)))
         return results, errors, []
+
+    def blank(self):
+        """Returns what stands for a sample in a batch that has no good one.
+
+        Returns:
+            The values of a sample; None: the error of the first sample is raised.
+        """
+        return None
 
     def _of_batch(self, batches, columns, origins):
         size = len(origins)

@@ -53,7 +53,7 @@ template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
            "floating point to 0 to 1.")
       .arg("adjust_orientation", &Op::adjust_orientation,
            "Rotate and mirror the image as the orientation in the file "
-           "says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC).")
+           "says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC; JPEG XL's header).")
       .arg("use_fast_idct", &Op::use_fast_idct,
            "Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up to "
            "quality 90. There is no bound: at quality 100 and for black and white noise, differences of up to 255 were "
