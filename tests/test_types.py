@@ -40,7 +40,7 @@ from typing_extensions import assert_type
 import numpy as np
 from numpy.typing import NDArray
 import torch
-from penstock import Batch, DataNode, Pipeline, Tensor, fn, pipeline_def, types
+from penstock import Batch, DataNode, Pipeline, Tensor, albumentations, dali, fn, pipeline_def, types
 from penstock.plugin.interface import Step
 from penstock.torch import DataLoader
 
@@ -118,10 +118,16 @@ info = inside("photos").driver(epochs="even").output_infos()[0]
 assert_type(info.ndim, int | None)
 assert_type(inside("photos").driver().run(), Step)
 dtype: types.DType = types.FLOAT
+chain = albumentations.Compose([albumentations.Affine(scale=(0.9, 1.1), rotate=10), albumentations.Resize(8, width=8)])
+assert_type(chain(image=a.as_array()), dict[str, Any])
+assert_type(dali.fn.resize(a, size=[8, 8]), Batch)
+assert_type(dali.fn.experimental.remap(a, a, a), Batch)
+assert_type(dali.fn.file_reader(file_root="photos"), tuple[DataNode, DataNode])
+assert_type(dali.fn.experimental.decoders.image(a), Batch)
 assert_type(inside("photos").stats().verdict, Any)
 """
 MISTAKES = """
-from penstock import Batch, DataNode, fn, pipeline_def, types
+from penstock import Batch, DataNode, albumentations, dali, fn, pipeline_def, types
 def f(batch: Batch) -> None:
     fn.flip(batch, horizontl=1)  # 1: there is no such argument
     fn.resize(batch, size=[8, 8], interp_type="smooth")  # 2: there is no such filter
@@ -147,6 +153,10 @@ loaded(folder="photos", late="never")  # 6: an argument of Pipeline without such
 bare(folder=3, size=2)  # 7: not an argument of this one
 pipeline_def(batchsize=2)  # 8: Pipeline has no such argument
 pipeline_def(batch_size="2")  # 9: of the wrong type
+albumentations.Resize(heigth=8, width=8)  # 1: a name with a mistake
+albumentations.HorizontalFlip(p="0.5")  # 2: of the wrong type
+albumentations.HorizontalFlop()  # 3: there is no such transform
+dali.fn.experimental.no_such(1)  # 4: there is no such operator
 """
 
 
