@@ -40,7 +40,7 @@ from typing_extensions import assert_type
 import numpy as np
 from numpy.typing import NDArray
 import torch
-from penstock import Batch, DataNode, Pipeline, Tensor, fn, pipeline_def, types
+from penstock import Batch, DataNode, Pipeline, Tensor, albumentations, dali, fn, pipeline_def, types
 from penstock.plugin.interface import Step
 from penstock.torch import DataLoader
 
@@ -118,10 +118,41 @@ info = inside("photos").driver(epochs="even").output_infos()[0]
 assert_type(info.ndim, int | None)
 assert_type(inside("photos").driver().run(), Step)
 dtype: types.DType = types.FLOAT
+chain = albumentations.Compose([albumentations.Affine(scale=(0.9, 1.1), rotate=10), albumentations.Resize(8, width=8)])
+assert_type(chain(image=a.as_array()), dict[str, Any])
+assert_type(dali.fn.resize(a, size=[8, 8]), Batch)
+assert_type(dali.fn.experimental.remap(a, a, a), Batch)
+assert_type(dali.fn.file_reader(file_root="photos"), tuple[DataNode, DataNode])
+assert_type(dali.fn.experimental.decoders.image(a), Batch)
 assert_type(inside("photos").stats().verdict, Any)
 """
+KINDS_OF_CVCUDA = """
+from typing import Any
+from typing_extensions import assert_type
+import numpy as np
+from penstock import cvcuda
+
+tensor = cvcuda.as_tensor(np.zeros((2, 8, 8, 3), np.uint8), "NHWC")
+images = cvcuda.as_images([np.zeros((8, 8, 3), np.uint8)])
+assert_type(tensor, cvcuda.Tensor)
+assert_type(cvcuda.resize(tensor, (2, 4, 4, 3), cvcuda.Interp.CUBIC), cvcuda.Tensor)
+assert_type(cvcuda.resize(images, [(4, 4)]), cvcuda.ImageBatchVarShape)
+assert_type(cvcuda.cvtcolor_into(tensor, tensor, cvcuda.ColorConversion.BGR2RGB), cvcuda.Tensor)
+assert_type(cvcuda.stack(images), cvcuda.Tensor)
+assert_type(cvcuda.split(tensor), tuple[cvcuda.Tensor, ...])
+assert_type(cvcuda.gaussian(tensor, (3, 3), (1.0, 1.0), cvcuda.Border.REFLECT), cvcuda.Tensor)
+assert_type(cvcuda.convertto(tensor, cvcuda.Type.F32, 1 / 255), cvcuda.Tensor)
+assert_type(cvcuda.RGB8, cvcuda.Format)
+assert_type(tensor.cpu().shape, tuple[Any, ...])
+assert_type(cvcuda.customcrop(tensor, cvcuda.RectI(0, 0, 4, 4)), cvcuda.Tensor)
+with cvcuda.Stream() as stream:
+    cvcuda.flip(tensor, 1, stream=stream)
+cvcuda.warp_affine(tensor, np.eye(3), cvcuda.Interp.LINEAR | cvcuda.Interp.WARP_INVERSE_MAP, border_value=[0.0])
+cvcuda.normalize(tensor, tensor, tensor, cvcuda.NormalizeFlags.SCALE_IS_STDDEV)
+cvcuda.morphology(tensor, cvcuda.MorphologyType.ERODE, (3, 3), (-1, -1), workspace=tensor)
+"""
 MISTAKES = """
-from penstock import Batch, DataNode, fn, pipeline_def, types
+from penstock import Batch, DataNode, albumentations, cvcuda, dali, fn, pipeline_def, types
 def f(batch: Batch) -> None:
     fn.flip(batch, horizontl=1)  # 1: there is no such argument
     fn.resize(batch, size=[8, 8], interp_type="smooth")  # 2: there is no such filter
@@ -147,6 +178,18 @@ loaded(folder="photos", late="never")  # 6: an argument of Pipeline without such
 bare(folder=3, size=2)  # 7: not an argument of this one
 pipeline_def(batchsize=2)  # 8: Pipeline has no such argument
 pipeline_def(batch_size="2")  # 9: of the wrong type
+albumentations.Resize(heigth=8, width=8)  # 1: a name with a mistake
+albumentations.HorizontalFlip(p="0.5")  # 2: of the wrong type
+albumentations.HorizontalFlop()  # 3: there is no such transform
+dali.fn.experimental.no_such(1)  # 4: there is no such operator
+
+def g(tensor: cvcuda.Tensor) -> None:
+    cvcuda.resize(tensor, (3, 3), cvcuda.Interp.QUADRATIC)  # 1: there is no such name
+    cvcuda.resise(tensor)  # 2: there is no such function
+    cvcuda.cvtcolor(tensor, cvcuda.Interp.LINEAR)  # 3: another enumeration
+    cvcuda.flip(tensor)  # 4: the axis is required
+    cvcuda.Type.U9  # 5: there is no such type
+    cvcuda.reformat_into(tensor, tensor, layout="NCHW")  # 6: which dst answers
 """
 
 
@@ -162,6 +205,7 @@ def programs(tmp_path_factory):
         assert blocks(page)
         (folder / f"{Path(page).stem}.py").write_text(before + "\n".join(blocks(page)))
     (folder / "kinds.py").write_text(KINDS)
+    (folder / "kinds_of_cvcuda.py").write_text(KINDS_OF_CVCUDA)
     for example in EXAMPLES:
         (folder / Path(example).name).symlink_to(ROOT / example)
     (folder / "wrong").mkdir()

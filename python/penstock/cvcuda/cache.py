@@ -4,7 +4,7 @@
 _limit = [0]
 
 
-def clear_cache(scope=None):
+def clear_cache(scope: object = None) -> None:
     """Accepted without effect.
 
     Args:
@@ -12,7 +12,7 @@ def clear_cache(scope=None):
     """
 
 
-def cache_size(scope=None):
+def cache_size(scope: object = None) -> int:
     """0: nothing is kept.
 
     Args:
@@ -21,12 +21,12 @@ def cache_size(scope=None):
     return 0
 
 
-def get_cache_limit_inbytes():
+def get_cache_limit_inbytes() -> int:
     """The number that set_cache_limit_inbytes() got."""
     return _limit[0]
 
 
-def set_cache_limit_inbytes(limit):
+def set_cache_limit_inbytes(limit: int) -> None:
     """Accepted without effect.
 
     Args:
@@ -37,6 +37,6 @@ def set_cache_limit_inbytes(limit):
     _limit[0] = int(limit)
 
 
-def current_cache_size_inbytes():
+def current_cache_size_inbytes() -> int:
     """0: nothing is kept."""
     return 0

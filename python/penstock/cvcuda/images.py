@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Image and ImageBatchVarShape: pictures with a format and planes."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from . import buffers
@@ -8,6 +10,11 @@ from .formats import Format, format_of, layout_of
 from .image_arrays import as_pixels, check_format, check_strides
 from .tensor_batches import Collection
 from .tensors import Container, Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 
 class Image(Container):
@@ -22,7 +29,7 @@ class Image(Container):
         (64, 48)
     """
 
-    def __init__(self, *args, **named):
+    def __init__(self, *args: Any, **named: Any) -> None:
         first = args[0] if args else named.get("size", named.get("buffer"))
         if isinstance(first, np.ndarray) and first.shape == (2,) and first.dtype.kind in "ui":
             first, args = tuple(first), (tuple(first), *args[1:])
@@ -73,7 +80,7 @@ class Image(Container):
         return self
 
     @staticmethod
-    def zeros(size, format, rowalign=0):
+    def zeros(size: Sequence[int], format: Format, rowalign: int = 0) -> Image:
         """A new image whose bytes are 0.
 
         Args:
@@ -89,22 +96,22 @@ class Image(Container):
         return image
 
     @property
-    def size(self):
+    def size(self) -> tuple[int, int]:
         """(width, height)"""
         return self._size
 
     @property
-    def width(self):
+    def width(self) -> int:
         """Pixels of a row."""
         return self._size[0]
 
     @property
-    def height(self):
+    def height(self) -> int:
         """Rows."""
         return self._size[1]
 
     @property
-    def format(self):
+    def format(self) -> Format:
         """The Format."""
         return self._format
 
@@ -115,7 +122,7 @@ class Image(Container):
         views = [_with_layout(p, layout, planar) for p in self._planes]
         return views if len(views) > 1 else views[0]
 
-    def cuda(self, layout=None):
+    def cuda(self, layout: str | None = None) -> Any:
         """The memory for other libraries: on a machine without a GPU arrays of NumPy over the same memory.
 
         Args:
@@ -128,7 +135,7 @@ class Image(Container):
         views = self._views(layout)
         return [buffers.exported(v) for v in views] if isinstance(views, list) else buffers.exported(views)
 
-    def cpu(self, layout=None):
+    def cpu(self, layout: str | None = None) -> Any:
         """The values as an array of NumPy.
 
         Args:
@@ -164,7 +171,7 @@ def _with_layout(memory, layout, planar):
     return buffers.transposed(memory, [own.index(letter) if letter in own else None for letter in letters])
 
 
-def as_image(buffer, format=None):
+def as_image(buffer: Any, format: Format | None = None) -> Image:
     """An Image over an array of torch, CuPy, NumPy or another library, or over a list of planes; nothing is copied.
 
     Args:
@@ -229,18 +236,18 @@ class ImageBatchVarShape(Collection):
             raise TypeError(f"an ImageBatchVarShape holds images, got {type(entry).__name__}")
 
     @property
-    def uniqueformat(self):
+    def uniqueformat(self) -> Format | None:
         """The format of all images; None if they differ or there are none."""
         formats = {id(i.format): i.format for i in self._entries}
         return next(iter(formats.values())) if len(formats) == 1 else None
 
     @property
-    def maxsize(self):
+    def maxsize(self) -> tuple[int, int]:
         """The largest (width, height)."""
         return max((i.width for i in self._entries), default=0), max((i.height for i in self._entries), default=0)
 
 
-def as_images(buffers=(), format=None):
+def as_images(buffers: Sequence[Any] = (), format: Format | None = None) -> ImageBatchVarShape:
     """An ImageBatchVarShape over arrays of other libraries.
 
     Args:

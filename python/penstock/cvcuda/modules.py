@@ -36,7 +36,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 _finder, _specs = _Finder(), {}
 
 
-def install():
+def install() -> None:
     """Makes `import cvcuda` and `import nvcv` return Penstock's modules. One call is enough. A cvcuda that was imported before
     is an error."""
     if _finder in sys.meta_path:
@@ -46,7 +46,7 @@ def install():
     sys.meta_path.insert(0, _finder)
 
 
-def uninstall():
+def uninstall() -> None:
     """Undoes install(): later imports of cvcuda look for CV-CUDA itself."""
     if _finder not in sys.meta_path:
         return

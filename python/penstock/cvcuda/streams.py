@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streams: queues of a GPU. On a machine without a GPU, calls have ended when they return."""
 
+from __future__ import annotations
+
 import threading
 
 from .. import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _current = threading.local()
 
 
 class _Current(type):
     @property
-    def current(cls):
+    def current(cls) -> Stream:
         """The stream of calls that name none."""
         stack = _stack()
         return stack[-1] if stack else cls.default
@@ -25,7 +31,7 @@ class Stream(metaclass=_Current):
         ...     stream.sync()
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._gpu = 0 if _core.gpu_count() > 0 else None
         self._owned = self._gpu is not None
         self._handle = _core.make_stream(self._gpu) if self._owned else 0
@@ -39,21 +45,21 @@ class Stream(metaclass=_Current):
         return self
 
     @property
-    def handle(self):
+    def handle(self) -> int:
         """CUDA's handle, as a number; 0: the default stream."""
         return self._handle
 
     @property
-    def id(self):
+    def id(self) -> int:
         """A number that no other stream has."""
         return id(self)
 
-    def sync(self):
+    def sync(self) -> None:
         """Waits on the host until all work is done."""
         if self._gpu is not None:
             _core.wait_for_stream(self._gpu, self._handle)
 
-    def wait_stream(self, other):
+    def wait_stream(self, other: Any) -> None:
         """Work from now on begins after what is on the other stream.
 
         Args:
@@ -62,14 +68,14 @@ class Stream(metaclass=_Current):
         if self._gpu is not None:
             _core.order_streams(self._gpu, other.handle, self._handle)
 
-    def __enter__(self):
+    def __enter__(self) -> Stream:
         _stack().append(self)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         _stack().pop()
 
-    def __int__(self):
+    def __int__(self) -> int:
         return self._handle
 
     def __repr__(self):
@@ -91,7 +97,7 @@ def chosen(stream):
     return (Stream.current if stream is None else stream).handle if _core.gpu_count() > 0 else None
 
 
-def as_stream(stream):
+def as_stream(stream: Any) -> Stream:
     """A stream of torch, of CuPy, a number or a ctypes pointer as a Stream; it is not copied.
 
     Args:

@@ -1,23 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """TensorBatch, and what it has in common with batches of images."""
 
+from __future__ import annotations
+
 from .tensors import Container, Tensor, as_tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    import numpy as np
+
+    from .formats import TensorLayout
 
 
 class Collection(Container):
     """A list of at most `capacity` entries."""
 
-    def __init__(self, capacity):
+    def __init__(self, capacity: int) -> None:
         if int(capacity) < 0:
             raise ValueError(f"the capacity must not be negative, got {capacity}")
         self._capacity, self._entries = int(capacity), []
 
     @property
-    def capacity(self):
+    def capacity(self) -> int:
         """How many entries it may have."""
         return self._capacity
 
-    def pushback(self, entries):
+    def pushback(self, entries: Any) -> None:
         """Appends one entry or several.
 
         Args:
@@ -32,7 +43,7 @@ class Collection(Container):
             self._check(entry)
             self._entries.append(entry)
 
-    def popback(self, count=1):
+    def popback(self, count: int = 1) -> None:
         """Removes the last entries.
 
         Args:
@@ -42,17 +53,17 @@ class Collection(Container):
             raise RuntimeError(f"popback({count}): there are {len(self._entries)} entries")
         del self._entries[len(self._entries) - count :]
 
-    def clear(self):
+    def clear(self) -> None:
         """Removes all entries."""
         self._entries.clear()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._entries)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(list(self._entries))
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> Any:
         return self._entries[index]
 
     def __repr__(self):
@@ -69,29 +80,29 @@ class TensorBatch(Collection):
         if (entry.dtype, entry.ndim, entry.layout) != (first.dtype, first.ndim, first.layout):
             raise RuntimeError(f"a TensorBatch of {first!r} cannot hold {entry!r}: type, rank and layout must be equal")
 
-    def __setitem__(self, index, entry):
+    def __setitem__(self, index: int, entry: Tensor) -> None:
         others = [e for k, e in enumerate(self._entries) if k != index]
         probe = TensorBatch(len(self._entries))
         probe.pushback([*others, entry])
         self._entries[index] = entry
 
     @property
-    def layout(self):
+    def layout(self) -> TensorLayout | None:
         """The layout of the tensors, or None."""
         return self._entries[0].layout if self._entries else None
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype[Any] | None:
         """The type of the elements; None without tensors."""
         return self._entries[0].dtype if self._entries else None
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """The rank of the tensors; -1 without any."""
         return self._entries[0].ndim if self._entries else -1
 
 
-def as_tensors(buffers=(), layout=None):
+def as_tensors(buffers: Sequence[Any] = (), layout: str | None = None) -> TensorBatch:
     """A TensorBatch over arrays of other libraries.
 
     Args:

@@ -1,21 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensor and TensorBatch: views over memory of this or another library."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from . import buffers
 from .formats import Type, layout_of, scalar_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from .formats import TensorLayout
 
 
 class Resource:
     """What may be used on a stream."""
 
     @property
-    def id(self):
+    def id(self) -> int:
         """A number that no other object has."""
         return id(self)
 
-    def submitStreamSync(self, stream):
+    def submitStreamSync(self, stream: Any) -> None:
         """Accepted: calls order their streams themselves.
 
         Args:
@@ -49,7 +60,7 @@ class Tensor(Container):
         (2, 48, 64, 3)
     """
 
-    def __init__(self, *args, rowalign=0, **named):
+    def __init__(self, *args: Any, rowalign: int = 0, **named: Any) -> None:
         names = (
             ("nimages", "imgsize", "format", "rowalign")
             if _is_images(args, named)
@@ -87,35 +98,35 @@ class Tensor(Container):
         return self
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """The extents, outermost first."""
         shape = tuple(self._memory.shape)
         return shape[:-1] if self._lanes > 1 else shape
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """The number of dimensions."""
         return len(self.shape)
 
     @property
-    def layout(self):
+    def layout(self) -> TensorLayout | None:
         """The letters of the dimensions, or None."""
         return self._layout
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype[Any]:
         """The type of the elements, as NumPy has it."""
         return np.dtype((self._memory.dtype, (self._lanes,))) if self._lanes > 1 else self._memory.dtype
 
-    def cuda(self):
+    def cuda(self) -> Any:
         """The memory for other libraries: on a machine without a GPU an array of NumPy over the same memory."""
         return buffers.exported(self._memory)
 
-    def cpu(self):
+    def cpu(self) -> NDArray[Any]:
         """The values as an array of NumPy; a copy if they are on a GPU."""
         return buffers.on_host(self._memory)
 
-    def reshape(self, shape, layout=None):
+    def reshape(self, shape: Sequence[int], layout: str | None = None) -> Tensor:
         """A view of the same memory with other extents.
 
         Args:
@@ -178,7 +189,7 @@ def _check_layout(layout, rank):
         raise ValueError(f"the layout '{layout}' has {len(layout)} letters for {rank} dimensions")
 
 
-def as_tensor(buffer, layout=None):
+def as_tensor(buffer: Any, layout: str | None = None) -> Tensor:
     """A Tensor over an array of torch, CuPy, NumPy or another library, or over an Image; nothing is copied.
 
     Args:
@@ -203,7 +214,7 @@ def as_tensor(buffer, layout=None):
     return Tensor._over(memory, layout, lanes)
 
 
-def reshape(tensor, shape, layout=None):
+def reshape(tensor: Tensor, shape: Sequence[int], layout: str | None = None) -> Tensor:
     """Tensor.reshape as a function.
 
     Args:

@@ -137,7 +137,7 @@ def _module(name):
     return module
 
 
-def install():
+def install() -> None:
     """Makes `import nvidia.dali` and imports of its modules return those of Penstock. One call is enough. An nvidia.dali that
     was imported before is an error."""
     if _finder in sys.meta_path:
@@ -148,7 +148,7 @@ def install():
     sys.meta_path.append(_parent)
 
 
-def uninstall():
+def uninstall() -> None:
     """Undoes install(): later imports of nvidia.dali look for DALI itself."""
     if _finder not in sys.meta_path:
         return
