@@ -483,6 +483,14 @@ PENSTOCK_API penstock_status penstock_pipeline_schedule(penstock_pipeline* pipel
 PENSTOCK_API penstock_status penstock_pipeline_checkpoint(const penstock_pipeline* pipeline, char** json);
 /* Continues after a checkpoint. Call it before the first run. */
 PENSTOCK_API penstock_status penstock_pipeline_restore(penstock_pipeline* pipeline, const char* json);
+/* What the samples of the last batch drew: JSON, a list of {"seed", "epoch", "position"}, one for each sample. */
+PENSTOCK_API penstock_status penstock_pipeline_params(const penstock_pipeline* pipeline, char** json);
+/* The samples that come next draw what others drew, bit for bit: the first one by the first entry of a list that
+ * penstock_pipeline_params gave, and so on; after the last entry again by the first. Only draws are replayed: data come
+ * from the sources of this pipeline, whose operators, their constant arguments and their order must be the same. An
+ * empty list: samples draw their own numbers. Call it before the first run: PENSTOCK_ERROR_ARGUMENT when batches have
+ * been begun, and for params of another seed. */
+PENSTOCK_API penstock_status penstock_pipeline_replay(penstock_pipeline* pipeline, const char* json);
 /* Metadata of the reader named `name`; NULL: of the only reader. */
 PENSTOCK_API penstock_status penstock_pipeline_get_reader_meta(const penstock_pipeline* pipeline, const char* name,
                                                                penstock_reader_meta* meta);

@@ -122,6 +122,10 @@ class Pipeline {
   void schedule(const std::vector<int64_t>& batches, uint64_t epoch = 0) {
     check(penstock_pipeline_schedule(handle(), epoch, batches.data(), batches.size()));
   }
+  // What the samples of the last batch drew, as JSON; the samples that come next draw it again. See
+  // penstock_pipeline_replay.
+  std::string params() const { return text(penstock_pipeline_params); }
+  void replay(const std::string& params) { check(penstock_pipeline_replay(handle(), params.c_str())); }
   // The samples left out of the last batch, in order. statistics() counts those of all batches.
   std::vector<LeftOut> left_out() const {
     std::vector<LeftOut> list;

@@ -217,6 +217,47 @@ TEST(Cpp, APipelineSaysWhichSampleIsLost) {
   }
 }
 
+TEST(Cpp, DrawsOfAPipelineAreReplayed) {
+  auto bytes = ramp(3 * 2 * 2 * 3);
+  const Batch images = Batch::wrap(bytes.data(), {3, 2, 2, 3}, "HWC");
+  const auto made = [](uint64_t seed) {
+    Graph graph(seed);
+    const Value in = graph.add("external_source", {}, {}, "images")[0];
+    const Value drawn = fn::random::uniform(graph, {.range = {0, 1}});
+    return Pipeline(graph, {drawn, in}, {.batch_size = 3, .threads = 2});
+  };
+  const auto numbers = [&images](Pipeline& pipeline) {
+    pipeline.feed("images", {images});
+    const Batch drawn = pipeline.run()[0];
+    std::vector<float> all;
+    for (const Tensor& t : drawn) all.push_back(t.as<float>()[0]);
+    return all;
+  };
+  const auto refused = [](Pipeline& pipeline, const std::string& text, const std::string& words) {
+    try {
+      pipeline.replay(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+    }
+  };
+  Pipeline first = made(7), second = made(7), third = made(7), other = made(8);
+  EXPECT_EQ(first.params(), "[]");  // nothing has run
+  const std::vector<float> before = numbers(first), later = numbers(first);
+  const std::string params = first.params();
+  EXPECT_NE(before, later);
+  second.replay(params);
+  EXPECT_EQ(numbers(second), later);
+  EXPECT_EQ(second.params(), params);
+  EXPECT_EQ(numbers(second), later);  // again from the first entry
+  third.replay(params), third.replay("[]");
+  EXPECT_EQ(numbers(third), before);
+  refused(first, params, "before the first run");
+  refused(other, params, "of the seed 7, and this pipeline has 8");
+  refused(other, "{}", "JSON list");
+  refused(other, "[{\"seed\": 8, \"epoch\": -1}]", "no 'epoch'");
+}
+
 // On the GPU if there is one, with the same bytes.
 TEST(Cpp, OperatorsOfAPipelineHaveADevice) {
   auto bytes = ramp(2 * 6 * 8 * 3);

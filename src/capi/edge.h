@@ -34,7 +34,8 @@ struct penstock_graph {
 };
 struct penstock_pipeline {
   std::unique_ptr<penstock::Pipeline> pipeline;
-  std::vector<penstock::LeftOut> left_out;  // of the last batch
+  std::vector<penstock::LeftOut> left_out;     // of the last batch
+  std::vector<penstock::SampleOrigin> origin;  // of its samples
 };
 
 namespace penstock {

@@ -91,6 +91,32 @@ std::string statistics_json(const Pipeline& p) {
   return j.dump(1, ' ', false, Json::error_handler_t::replace);  // a path need not be UTF-8
 }
 
+std::string params_json(const penstock_pipeline& p) {
+  nlohmann::json made = nlohmann::json::array();
+  for (const SampleOrigin& o : p.origin) {
+    const DrawOrigin d = o.draws();
+    made.push_back({{"seed", p.pipeline->graph().seed()}, {"epoch", d.epoch}, {"position", d.position}});
+  }
+  return made.dump();
+}
+
+std::vector<DrawOrigin> draws_of(const std::string& text, uint64_t seed) {
+  const nlohmann::json list = nlohmann::json::parse(text, nullptr, false);
+  if (!list.is_array()) bad_argument("expected the JSON list that penstock_pipeline_params gave");
+  std::vector<DrawOrigin> draws;
+  for (const auto& entry : list) {
+    const auto number = [&](const char* name) {
+      if (!entry.is_object() || !entry.contains(name) || !entry[name].is_number_unsigned())
+        bad_argument("entry {} of the params has no '{}', a number of 64 bits", draws.size(), name);
+      return entry[name].get<uint64_t>();
+    };
+    if (const uint64_t given = number("seed"); given != seed)
+      bad_argument("the params are of the seed {}, and this pipeline has {}: give its graph that one", given, seed);
+    draws.push_back({number("epoch"), number("position")});
+  }
+  return draws;
+}
+
 }  // namespace
 }  // namespace penstock
 
@@ -216,10 +242,10 @@ penstock_status penstock_pipeline_run(penstock_pipeline* pipeline, const penstoc
       poll = [&o] {
         if (o.poll(o.poll_user)) fail(ErrorKind::cancelled, "the program ended the wait");
       };
-    pipeline->left_out.clear();
+    pipeline->left_out.clear(), pipeline->origin.clear();
     PipelineOutput out = p.run(poll);
     give_batches(std::move(out.batches), outputs);
-    pipeline->left_out = std::move(out.left_out);
+    pipeline->left_out = std::move(out.left_out), pipeline->origin = std::move(out.origin);
   });
 }
 
@@ -273,6 +299,20 @@ penstock_status penstock_pipeline_checkpoint(const penstock_pipeline* pipeline, 
 
 penstock_status penstock_pipeline_restore(penstock_pipeline* pipeline, const char* json) {
   return guarded([&] { of(pipeline).restore(&required(json, "json")); });
+}
+
+penstock_status penstock_pipeline_params(const penstock_pipeline* pipeline, char** json) {
+  return give_text(json, [&] {
+    of(pipeline);
+    return params_json(*pipeline);
+  });
+}
+
+penstock_status penstock_pipeline_replay(penstock_pipeline* pipeline, const char* json) {
+  return guarded([&] {
+    Pipeline& p = of(pipeline);
+    p.replay(draws_of(&required(json, "json"), p.graph().seed()));
+  });
 }
 
 penstock_status penstock_pipeline_get_reader_meta(const penstock_pipeline* pipeline, const char* name,
