@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/intrinsics.h"
+#include "operator/rows_ahead.h"
 #include "pixel/affine.h"
 #include "pixel/convert.h"
 

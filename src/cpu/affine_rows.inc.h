@@ -245,6 +245,11 @@ inline __attribute__((always_inline)) VecI fetch(const void* data, VecI offset, 
     return shift_right(gather(data, safe), (offset - safe) * 8);
   }
 }
+inline __attribute__((always_inline)) void request_below(const AffineSource& s, VecI bytes, int32_t row_bytes) {
+  alignas(64) int32_t offset[PENSTOCK_TARGET_FLOATS];
+  std::memcpy(offset, &bytes, sizeof bytes);
+  request_rows_ahead<pixels_of_request(4)>(static_cast<const char*>(s.data), row_bytes, offset, PENSTOCK_TARGET_FLOATS);
+}
 template <int kChannels>
 inline __attribute__((always_inline)) VecF channel_of(VecI v, int c) {
   if constexpr (kChannels == 0) return (VecF)v;
@@ -272,7 +277,9 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
     constexpr bool kLimited = kChannels == 1 || kChannels == 3;
     if constexpr (kNearest) {
       const VecI cx = clamped(x0, last_x), cy = clamped(y0, last_y), bad = (x0 != cx) | (y0 != cy);
-      const VecI pixel = fetch<kLimited>(s.data, cy * step_y + cx * step_x, limit);
+      const VecI at = cy * step_y + cx * step_x;
+      request_below(s, at, step_y);
+      const VecI pixel = fetch<kLimited>(s.data, at, limit);
       for (int c = 0; c < kPlanes; ++c) {
         VecF v = channel_of<kChannels>(pixel, c);
         if (fills) v = bad ? repeated(fill[c]) : v;
@@ -286,6 +293,7 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
     const VecI cx0 = clamped(x0, last_x), cx1 = clamped(x1, last_x);
     const VecI cy0 = clamped(y0, last_y), cy1 = clamped(y1, last_y);
     const VecI ox0 = cx0 * step_x, ox1 = cx1 * step_x, oy0 = cy0 * step_y, oy1 = cy1 * step_y;
+    request_below(s, oy0 + ox0, step_y);
     const VecI a = fetch<kLimited>(s.data, oy0 + ox0, limit), b = fetch<kLimited>(s.data, oy0 + ox1, limit);
     const VecI d = fetch<kLimited>(s.data, oy1 + ox0, limit), e = fetch<kLimited>(s.data, oy1 + ox1, limit);
     const VecI bad_x0 = x0 != cx0, bad_x1 = x1 != cx1, bad_y0 = y0 != cy0, bad_y1 = y1 != cy1;

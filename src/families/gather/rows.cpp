@@ -7,6 +7,7 @@
 #include "base/crew.h"
 #include "base/error.h"
 #include "base/intrinsics.h"
+#include "operator/rows_ahead.h"
 #include "pixel/philox_blocks.h"
 
 namespace penstock::gather {
