@@ -36,7 +36,7 @@ def convert(args):
         found = conversion.verify(args.source, threads=args.threads)
         for finding in found:
             print(finding)
-        print(f"{args.source}: {len(found)} faults", file=sys.stderr)
+        print(f"{args.source}: {len(found)} fault{'s' * (len(found) != 1)}", file=sys.stderr)
         return 1 if found else 0
     if args.target is None or args.to is None:
         raise ValueError("give SOURCE, TARGET and --to FORMAT, or --verify and a folder")

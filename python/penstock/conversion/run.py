@@ -240,8 +240,10 @@ def _faults_of_files(target, manifest):
         except OSError as error:
             yield Finding(entry["file"], None, f"it cannot be read: {error.strerror}")
             continue
-        if (f"{total:08x}", size) != (entry["crc32c"], entry["bytes"]):
-            yield Finding(entry["file"], None, f"its {size} bytes are not the {entry['bytes']} that were written")
+        if size != entry["bytes"]:
+            yield Finding(entry["file"], None, f"it has {size} bytes, but {entry['bytes']} were written")
+        elif f"{total:08x}" != entry["crc32c"]:
+            yield Finding(entry["file"], None, "its bytes are not those that were written")
     folders = {name.partition("/")[0] for name in known if "/" in name}
     for folder in sorted(folders):
         for path, _, names in os.walk(os.path.join(target, folder)):
