@@ -65,6 +65,7 @@ PUBLIC = [
     "penstock.augment",
     "penstock.commands",
     "penstock.control",
+    "penstock.conversion",
     "penstock.graph",
     "penstock.loaders",
     "penstock.math",

@@ -93,6 +93,8 @@ def test_threads_change_nothing(files):
 def test_wrong_calls_and_files_say_what_is_wrong(files, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="there is no column 'x'; there are 'text'"):
         make(files, "x")
+    with pytest.raises(ValueError, match=r"\[readers.parquet\] .*'nested.x'"):
+        make(files, "nested.x").build()
     with pytest.raises(FileNotFoundError, match="no file matches"):
         make(str(tmp_path / "*.parquet"), "x")
     with pytest.raises(FileNotFoundError, match="does not exist.*none"):
@@ -116,7 +118,8 @@ def test_a_damaged_row_group_is_an_error_of_its_samples(tmp_path):
     content = bytearray(path.read_bytes())
     content[place : place + 200] = b"\xff" * 200
     path.write_bytes(content)
-    with pytest.raises(penstock.DataError, match=r"(?s)x.parquet, row group 1: .*row group 1, row \d+"):
+    place = r"(?s)\[readers.parquet\] .*\(file: \S+x.parquet, row group 1, row \d+\)"
+    with pytest.raises(penstock.DataError, match=place):
         take(make(str(path), "number", 100), 4000)
     got = numbers(make(str(path), "number", 100, pipeline={"on_error": "skip"}), 3000)
     assert got == [*range(1000), *range(2000, 4000)]

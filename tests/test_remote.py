@@ -6,7 +6,10 @@ import struct
 
 import container_files as cf
 import fits_files
+import mds_files
 import numpy as np
+import pyarrow
+import pyarrow.ipc
 import pytest
 import video_files
 from penstock import fn, pipeline_def, storage, tfrecord
@@ -64,6 +67,14 @@ def data(tmp_path_factory):
     for i in range(3):
         stored = rng.integers(-999, 999, (5, 6 + i)).astype(np.int16)
         (folder / "fits" / f"{i}.fits").write_bytes(fits_files.file(fits_files.hdu(first=True), fits_files.hdu(stored)))
+    samples = [{"x": rng.bytes(int(rng.integers(1, 9000))), "n": i} for i in range(20)]
+    for name, *packed in (("mds", None), ("mds-gz", "gz")):
+        (folder / name).mkdir()
+        mds_files.write(folder / name, {"x": "bytes", "n": "int"}, [samples[:6], samples[6:]], *packed)
+    for i, part in enumerate((samples[:6], samples[6:])):
+        table = pyarrow.table({"x": [s["x"] for s in part], "n": [s["n"] for s in part]})
+        with pyarrow.ipc.new_file(str(folder / f"{i}.arrow"), table.schema) as writer:
+            writer.write_table(table, max_chunksize=5)
     import lmdb
 
     with lmdb.open(str(folder / "lmdb"), map_size=1 << 22) as db, db.begin(write=True) as txn:
@@ -171,6 +182,9 @@ READERS = {
     "nemo_asr": lambda at, **k: fn.readers.nemo_asr(manifest_filepaths=[f"{at}/speech.json"], read_text=True, **k),
     "video": lambda at, **k: fn.readers.video(file_list=f"{at}/videos.txt", sequence_length=4, step=3, **k),
     "lmdb": lambda at, **k: (fn.readers.lmdb(path=[f"{at}/lmdb"], **k),),
+    "mds": lambda at, **k: fn.readers.mds(path=f"{at}/mds", columns=["x", "n"], **k),
+    "mds_compressed": lambda at, **k: fn.readers.mds(path=f"{at}/mds-gz/", columns=["x", "n"], **k),
+    "arrow": lambda at, **k: fn.readers.arrow([f"{at}/{i}.arrow" for i in (0, 1)], columns=["x", "n"], **k),
 }
 LISTS = (
     "file",

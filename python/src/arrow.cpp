@@ -36,8 +36,10 @@ std::shared_ptr<const ArrowTable> table_of_array(nb::handle schema, nb::handle a
 // Groups of rows that a function of the program decodes: the ones of a window and of the next one are kept.
 class DecodedGroups final : public ArrowTable {
  public:
-  DecodedGroups(std::vector<ArrowField> fields, const std::vector<int64_t>& rows, nb::object decode)
-      : decode_(std::move(decode)), kept_(kMostKept) {
+  DecodedGroups(std::vector<ArrowField> fields, const std::vector<int64_t>& rows, std::vector<std::string> sources,
+                nb::object decode)
+      : sources_(std::move(sources)), decode_(std::move(decode)), kept_(kMostKept) {
+    if (sources_.size() != rows.size()) bad_argument("{} groups and {} names", rows.size(), sources_.size());
     fields_ = std::move(fields);
     for (const int64_t n : rows) add_rows(n);
   }
@@ -54,8 +56,9 @@ class DecodedGroups final : public ArrowTable {
   bool resident() const override { return false; }
   std::string source(int64_t row) const override {
     const ArrowPlace at = place(row);
-    return fmt::format("row group {}, row {}", at.group, at.row);
+    return fmt::format("{}, row {}", sources_[at.group], at.row);
   }
+  std::string reader() const override { return "readers.parquet"; }
   std::shared_ptr<const ArrowGroup> group(int number) const override {
     return kept_.get(number, [&] { return decoded(number); });
   }
@@ -81,6 +84,7 @@ class DecodedGroups final : public ArrowTable {
     }
   }
 
+  std::vector<std::string> sources_;  // of each group, for messages
   nb::object decode_;
   mutable KeptGroups<ArrowGroup> kept_;
 };
@@ -106,15 +110,17 @@ void bind_arrow(nb::module_& m) {
       .def_prop_ro("number", [](const LentTable& t) { return t.number; })
       .def_prop_ro("rows", [](const LentTable& t) { return t.table->rows(); })
       .def_prop_ro("columns", [](const LentTable& t) { return names_of(t.table->fields()); });
-  m.def("arrow_columns",
-        [](const std::vector<std::string>& paths) { return names_of(arrow_file_fields(expand_paths(paths).front())); });
+  m.def("arrow_columns", [](const std::vector<std::string>& paths) {
+    return names_of(without_gil([&] { return arrow_file_fields(expand_paths(paths).front()); }));
+  });
   m.def("arrow_stream", [](nb::handle capsule) { return new LentTable(table_of_stream(capsule)); });
   m.def("arrow_array",
         [](nb::handle schema, nb::handle array) { return new LentTable(table_of_array(schema, array)); });
-  // A table whose group k decode(k) gives, as the capsules of a schema and an array.
-  m.def("arrow_decoded", [](nb::handle schema, const std::vector<int64_t>& rows, nb::object decode) {
+  // A table whose group k decode(k) gives, as the capsules of a schema and an array. sources: what messages call them.
+  m.def("arrow_decoded", [](nb::handle schema, const std::vector<int64_t>& rows, std::vector<std::string> sources,
+                            nb::object decode) {
     return new LentTable(std::make_shared<const DecodedGroups>(
-        arrow_fields(pointer_in<ArrowSchema>(schema, "arrow_schema")), rows, std::move(decode)));
+        arrow_fields(pointer_in<ArrowSchema>(schema, "arrow_schema")), rows, std::move(sources), std::move(decode)));
   });
   // Rows of a table, as the bytes of int64 numbers.
   m.def("arrow_rows", [](const LentTable& of, nb::bytes rows) {

@@ -24,11 +24,6 @@ nb::object path_to(const std::string& path) {
   return nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
 }
 
-template <class F> auto without_gil(F&& f) {
-  ReleaseGil release;
-  return f();
-}
-
 // Lives as long as the process: work on any thread may report.
 PyObject* shows_progress = nullptr;
 

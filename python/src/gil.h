@@ -54,6 +54,11 @@ class ReleaseGil {
   PyThreadState* thread_;
 };
 
+template <class F> auto without_gil(F&& f) {
+  const ReleaseGil release;
+  return f();
+}
+
 // function(*arguments), on one of the library's threads, whose frames must not be unwound.
 inline nb::object called(nb::handle function, const nb::tuple& arguments) {
   PyObject* result = through_the_end([&] { return PyObject_CallObject(function.ptr(), arguments.ptr()); });

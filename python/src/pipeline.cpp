@@ -14,6 +14,7 @@
 #include "base/error_of.h"
 #include "base/notice.h"
 #include "bindings.h"
+#include "gil.h"
 #include "graph/passes.h"
 #include "interop.h"
 #include "node_ref.h"
@@ -54,6 +55,9 @@ int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict argument
     e.user_line = user_line;
     throw;
   }
+  // A reader looks into its files for the types of its outputs; the client of remote storage, on other threads, is Python.
+  std::optional<ReleaseGil> release;
+  if (const OpInfo* info = find_op(op); info && info->loads_samples) release.emplace();
   return g.add(std::move(n));
 }
 

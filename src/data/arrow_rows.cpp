@@ -19,6 +19,7 @@ class Rows final : public ArrowTable {
   std::shared_ptr<const ArrowGroup> group(int number) const override { return table_->group(number); }
   bool resident() const override { return table_->resident(); }
   std::string source(int64_t row) const override { return table_->source(rows_[row]); }
+  std::string reader() const override { return table_->reader(); }
   std::string folder() const override { return table_->folder(); }
   uint64_t hash() const override {
     uint64_t hash = table_->hash();

@@ -58,6 +58,7 @@ class ArrowTable {
   virtual std::shared_ptr<const ArrowGroup> group(int number) const = 0;
   virtual bool resident() const { return true; }  // false: a group is decoded when it is needed, and forgotten again
   virtual std::string source(int64_t row) const;
+  virtual std::string reader() const { return "readers.arrow"; }  // for messages
   virtual std::string folder() const { return {}; }
   virtual uint64_t hash() const;
 

@@ -14,7 +14,8 @@ struct ReadersArrow : ArrowOptions {
     return arrow_file_fields(expand_paths(path).front());
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
-    infer_arrow(fields(), columns, out);
+    if (table < 0) return infer_arrow(fields(), columns, out);
+    as_reader_of(*registered_arrow_table(table), [&] { infer_arrow(fields(), columns, out); });
   }
 
   static Schema<ReadersArrow> schema() {
@@ -43,7 +44,8 @@ class ReadArrow final : public ArrowSource {
  public:
   ReadArrow(uint64_t seed, const ReadersArrow& a) : ArrowSource(a) {
     if (a.table >= 0) {
-      open(seed, registered_arrow_table(a.table));
+      const auto table = registered_arrow_table(a.table);
+      as_reader_of(*table, [&] { open(seed, table); });
       return;
     }
     const std::vector<ArrowField> fields = a.fields();

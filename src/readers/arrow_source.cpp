@@ -96,6 +96,7 @@ void ArrowSource::load(SourceBatch& batch, int i) const {
     }
   } catch (Error& e) {
     if (e.source.empty()) e.source = table_->source(index);
+    if (e.op.empty()) e.op = table_->reader();
     throw;
   }
 }

@@ -23,6 +23,16 @@ template <class Op> Schema<Op>&& arrow_arguments(Schema<Op>&& s) {
       .arg("missing_number", &Op::missing_number, "The number that stands for absent numbers, instead of `missing`.");
 }
 
+// Calls f(); an error has the name of the reader that the program called.
+template <class F> auto as_reader_of(const ArrowTable& table, F&& f) {
+  try {
+    return f();
+  } catch (Error& e) {
+    if (e.op.empty()) e.op = table.reader();
+    throw;
+  }
+}
+
 // The columns as types of outputs.
 void infer_arrow(const std::vector<ArrowField>& fields, const std::vector<std::string>& columns,
                  std::span<ValueType> out);

@@ -23,6 +23,7 @@ class Kind:
     """write() makes the files of a folder; read() returns the nodes of payload and label, the payload's number."""
 
     name = ""  # of the operator
+    grouped = False  # a shuffle is one of groups, and ranks get contiguous parts of it
     checked = False  # the format has checksums: a flipped bit in a payload is an error
 
     def write(self, folder, payloads):

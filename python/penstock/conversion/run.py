@@ -46,6 +46,7 @@ class ConversionError(_core.DataError):
     """Raised where the files that convert() has written are not what it wrote.
 
     Args:
+        folder: The target.
         findings: What verify() found.
     """
 
@@ -72,17 +73,17 @@ def convert(
 ) -> int:
     """Converts a data set to another format.
 
-    Samples keep their order. A run that was killed goes on where it was when it is called again with the same arguments, and
-    the files are those of a run that was not. The file penstock.manifest in the target has the fields, and the CRC-32C of
-    each file and of each sample.
+    Samples keep their order. A run that was killed goes on where it was when it is called again with the same
+    arguments, and the files are those of a run that was not. The file penstock.manifest in the target has the fields,
+    and the CRC-32C of each file and of each sample.
 
     Args:
         source: A folder, a file, a pattern with * or ?, or a URL (tar, tfrecord with a manifest, parquet, mds).
         target: The folder to write, which is new or was begun by the same call.
         to: "folder" (a folder for each class), "coco", "tar" (WebDataset), "tfrecord", "parquet" or "mds".
         format: The format of the source: one of those, or "ffcv"; None: judged by the names of the files.
-        shorter: Pictures whose shorter side has more pixels are scaled to so many and written as JPEG files; others keep
-            their bytes.
+        shorter: Pictures whose shorter side has more pixels are scaled to so many and written as JPEG files; others
+            keep their bytes.
         quality: Of those JPEG files, 1 to 100.
         shard_size: Bytes of samples in a file of the target, at most; a sample that is larger has a file of its own.
         threads: How many threads read, decode and encode; 0: as many as the process may use.
@@ -185,8 +186,9 @@ def _sum_of_file(path):
 
 
 def verify(target: Any, *, threads: int = 0) -> list[Finding]:
-    """Compares a data set that convert() has written with its manifest: the bytes of each file, and each sample as the
-    reader of its format returns it.
+    """Compares a data set that convert() has written with its manifest.
+
+    The bytes of each file are compared, and each sample as the reader of its format returns it.
 
     Args:
         target: Its folder.

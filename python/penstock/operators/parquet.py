@@ -116,5 +116,6 @@ def parquet(path: Any, *, columns: str | Sequence[str] | None = None, name: str 
     """
     names = [columns] if isinstance(columns, str) else columns if columns is None else list(columns)
     groups = RowGroups(matching_paths("readers.parquet", path), names)
-    table = _core.arrow_decoded(groups.schema.__arrow_c_schema__(), groups.rows, groups)
+    sources = [f"{groups.paths[number]}, row group {k}" for number, k in groups.places]
+    table = _core.arrow_decoded(groups.schema.__arrow_c_schema__(), groups.rows, sources, groups)
     return read_columns("readers.arrow", columns, groups.schema.names, dict(arguments, name=name), table)
