@@ -301,7 +301,6 @@ class ChunkRows {
     const int64_t row = h.width * h.channels() * int64_t{sizeof(float)};
     if (row > INT32_MAX || row > largest / height_)
       bad_data("OpenEXR: {} rows of {} bytes are more than the limit of {}", height_, row, largest);
-    planes_.resize(static_cast<size_t>(h.width * h.channels() * height_));
     row_.resize(static_cast<size_t>(h.width * h.channels()));
   }
   ChunkRows(const ChunkRows&) = delete;
@@ -357,6 +356,7 @@ class ChunkRows {
     const bool first = !begun_;
     begun_ = true;
     const int channels = h_.channels();
+    if (planes_.empty()) planes_.resize(static_cast<size_t>(h_.width * channels * height_));  // the file has a chunk
     if (decode_.channel_count != channels) bad_data("OpenEXR: a chunk has other channels");
     for (int i = 0; i < channels; ++i) {
       exr_coding_channel& c = decode_.channels[i];

@@ -65,7 +65,7 @@ class Nifti(Kind):
         for k, payload in enumerate(payloads):
             affine = np.eye(4)
             affine[0, 3] = k
-            image = nibabel.Nifti1Image(np.frombuffer(payload, np.uint8).reshape(-1, 1, 1), affine)
+            image = nibabel.Nifti1Image(np.frombuffer(payload, np.uint8).reshape(len(payload), 1, 1), affine)
             nibabel.save(image, folder / f"part-{k:02}.nii{'.gz' if k % 2 else ''}")
 
     def read(self, folder, **arguments):

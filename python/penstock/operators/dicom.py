@@ -51,6 +51,8 @@ class DicomFiles(FileSamples):
             return pydicom.dcmread(path, **how)
         except FileNotFoundError:
             raise FileNotFoundError(f"[{self.operator}] the file does not exist: {path}") from None
+        except pydicom.errors.InvalidDicomError as error:
+            self.refuse(path, "it is not a DICOM file: the prefix DICM is missing", error)
         except Exception as error:  # pydicom's own types
             self.refuse(path, f"{type(error).__name__}: {error}", error)
 

@@ -25,7 +25,7 @@ class Hdf5Rows(FileRows):
     def open_file(self, path):
         import h5py
 
-        return h5py.File(path, "r", rdcc_nbytes=self.chunk_cache)
+        return h5py.File(path, "r", rdcc_nbytes=self.chunk_cache, locking="best-effort")
 
     def close_file(self, file):
         file.close()

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-ENDINGS = (".nii", ".nii.gz", ".hdr", ".img.gz")
+ENDINGS = (".nii", ".nii.gz", ".hdr", ".hdr.gz")
 
 
 class Volumes(FileSamples):
@@ -36,7 +36,7 @@ class Volumes(FileSamples):
     def _opened(self, path):
         import nibabel
 
-        image = nibabel.load(path)
+        image = nibabel.load(path, mmap=False)  # a mapped file that is cut ends the process
         if not isinstance(image, (nibabel.Nifti1Pair, nibabel.Nifti2Pair)):
             raise ValueError(f"it is {type(image).__name__}, not NIfTI")
         return image

@@ -45,8 +45,8 @@ class FileRows(FileSamples):
     def _looked_at(self, number, look):
         """What `look` finds in a file."""
         try:
-            with self.held(number) as file:
-                return look(file)
+            with self.held(number) as opened:
+                return look(opened.file)
         except (_core.DataError, FileNotFoundError):
             raise
         except Exception as error:  # the library's own types
@@ -87,8 +87,8 @@ class FileRows(FileSamples):
     # --- open files -----------------------------------------------------------------------------------------------
 
     def _forget(self):
-        for file in getattr(self, "files", {}).values():
-            self.close_file(file)
+        for opened in getattr(self, "files", {}).values():
+            self.close_file(opened.file)
         self.files, self.users, self.process = OrderedDict(), {}, os.getpid()
         self.lock = threading.Lock()
 
@@ -131,17 +131,19 @@ class FileRows(FileSamples):
 
     def read(self, index):
         number, row = self._row(index)
-        with self.held(number) as file:
-            return [self._value(file, name, row, kind) for name, kind in zip(self.names, self.kinds)]
+        with self.held(number) as opened:
+            return [self._value(number, opened, name, row, kind) for name, kind in zip(self.names, self.kinds)]
 
-    def _value(self, file, name, row, kind):
+    def _value(self, number, opened, name, row, kind):
         import numpy
 
         dtype, how, ndim = kind
-        array = self.array(file, name)
+        if name not in opened.arrays:
+            opened.arrays[name] = self.array(opened.file, name)
+        array = opened.arrays[name]
         if row >= array.shape[0] or len(array.shape) - 1 != (0 if how else ndim):
             raise ValueError(f"{self._shown(name)} has changed since the pipeline was made")
-        self.check_size(f"{self.place_of(file)}, {self._shown(name)}", array.shape[1:])
+        self.check_size(self.paths[number], array.shape[1:])
         value = array[row]
         if how == "bytes":
             value = value.item() if hasattr(value, "item") else value
@@ -149,8 +151,12 @@ class FileRows(FileSamples):
             return numpy.frombuffer(value, numpy.uint8)
         return numpy.array(value, dtype, order="C")
 
-    def place_of(self, file):
-        return next((self.paths[k] for k, f in self.files.items() if f is file), self.paths[0])
+
+class _Opened:
+    """A file, and the arrays in it that were read before: finding one can cost as much as reading a row."""
+
+    def __init__(self, file):
+        self.file, self.arrays = file, {}
 
 
 class _Held:
@@ -164,12 +170,12 @@ class _Held:
         rows.lock.acquire()
         try:
             if number not in rows.files:
-                rows.files[number] = self._opened()
+                rows.files[number] = _Opened(self._opened())
             rows.files.move_to_end(number)
             rows.users[number] = rows.users.get(number, 0) + 1
             for other in list(rows.files)[: max(0, len(rows.files) - MOST_OPEN)]:
                 if not rows.users.get(other):
-                    rows.close_file(rows.files.pop(other))
+                    rows.close_file(rows.files.pop(other).file)
         except BaseException:
             rows.lock.release()
             raise
