@@ -281,15 +281,14 @@ def test_flares_are_drawn_as_theirs(monkeypatch):
 
 
 def test_gravel_is_theirs(monkeypatch):
-    calls, image = recorded(monkeypatch, "draw_segments"), smooth(200, 300)
-    counts = []
+    image, counts, patches, real = smooth(200, 300), [], [], weather._with_grains
+    monkeypatch.setattr(weather, "_with_grains", lambda *a: patches.append(a[2:]) or real(*a))
     for _ in range(8):
-        made = ours.RandomGravel(p=1.0)(image=image)["image"]
-        places, radii = np.reshape(calls[-1]["segments"], (-1, 4))[:, :2] + 0.5, np.asarray(calls[-1]["radius"])
-        info = [
-            [max(y - r, 0), min(y + r, 199), max(x - r, 0), min(x + r, 299), round(float(light) * 255)]
-            for (x, y), r, light in zip(places.astype(int), radii.astype(int), calls[-1]["color"])
-        ]
+        made, info = ours.RandomGravel(p=1.0)(image=image)["image"], []
+        for ((left, top), _), *grains in patches[-2:]:
+            for x, y, r, light in zip(*np.float64(grains)):
+                x, y, r = (int(v) for v in (x + left + 0.5, y + top + 0.5, r))
+                info.append([max(y - r, 0), min(y + r, 199), max(x - r, 0), min(x + r, 299), round(light)])
         want = functional.add_gravel(image, info) if info else image
         counts.append(len(info))
         assert (np.abs(made.astype(int) - want).max(-1) > 8).mean() < 0.01  # corners of squares

@@ -56,10 +56,16 @@ struct Constant : WholeOperator {
       bad_argument("{} elements do not fill the shape {}", count(), to_text(Value{all}));
     if (!layout.empty() && layout.size() != ndim)
       bad_argument("layout '{}' has {} letters for {} dimensions", layout, layout.size(), ndim);
+    if (repeats_) return;
+    dispatch(type(), [&](auto tag) {  // once, not for each sample: a picture has a million elements
+      using T = typename decltype(tag)::type;
+      converted_.resize(static_cast<size_t>(count()) * sizeof(T));
+      auto* const made = reinterpret_cast<T*>(converted_.data());
+      for (int64_t k = 0; k < count(); ++k) made[k] = element<T>(static_cast<size_t>(k));
+    });
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
-    const DType natural = fdata.given() ? DType::float32 : DType::int32;
-    out[0] = {dtype == DType::none ? natural : dtype, tensors_[0].extents.size(), layout};
+    out[0] = {type(), tensors_[0].extents.size(), layout};
   }
   void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
               std::span<Shape> out) const override {
@@ -68,25 +74,28 @@ struct Constant : WholeOperator {
   void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const override {
     dispatch(out[0].dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      const auto element = [&](int64_t i) {
-        const size_t k = repeats_ ? 0 : static_cast<size_t>(of(s).first + i);
-        return fdata.given() ? saturated<T>((*fdata)[k]) : saturated<T>((*idata)[k]);
-      };
+      const auto first = static_cast<size_t>(repeats_ ? 0 : of(s).first);
       const int64_t n = out[0].volume();
       if (n == 0) return;
+      const T one = element<T>(first);
       if (&to == &host_work()) {
         T* p = out[0].as<T>();
-        if (repeats_) return std::fill(p, p + n, element(0)), void();
-        for (int64_t i = 0; i < n; ++i) p[i] = element(i);
-      } else if (const auto v = static_cast<float>(element(0)); repeats_ && same_bits(saturated<T>(v), element(0))) {
+        if (repeats_) return std::fill(p, p + n, one), void();
+        std::memcpy(p, converted_.data() + first * sizeof(T), static_cast<size_t>(n) * sizeof(T));
+      } else if (const auto v = static_cast<float>(one); repeats_ && same_bits(saturated<T>(v), one)) {
         to.fill(out[0], SampleNumbers{{v}, {}});
       } else {
-        fill_units<T>(out[0], repeats_ ? 1 : n, element, to);
+        fill_units<T>(
+            out[0], repeats_ ? 1 : n, [&](int64_t i) { return element<T>(first + static_cast<size_t>(i)); }, to);
       }
     });
   }
 
  private:
+  DType type() const { return dtype != DType::none ? dtype : fdata.given() ? DType::float32 : DType::int32; }
+  template <class T> T element(size_t k) const {
+    return fdata.given() ? saturated<T>((*fdata)[k]) : saturated<T>((*idata)[k]);
+  }
   template <class T> static bool same_bits(const T& a, const T& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
   // A fill takes float32, which holds units of at most two bytes; these give the bits of every element.
   template <class T, class F>
@@ -132,7 +141,8 @@ struct Constant : WholeOperator {
   }
   int64_t count() const { return static_cast<int64_t>(fdata.given() ? fdata->size() : idata->size()); }
   std::vector<OneTensor> tensors_;
-  bool repeats_ = false;  // one element fills the shape
+  std::vector<char> converted_;  // all elements in the type of the result, unless one fills the shape
+  bool repeats_ = false;         // one element fills the shape
 };
 PENSTOCK_OPERATOR(Constant);
 

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .. import _core, fn
+from .. import _core, control, fn
 from .. import math as values_math
 from ..augment import numbers
 from ..base.element_types import DType
@@ -109,6 +109,22 @@ def with_channels(image):
     if is_node(image):
         return fn.reshape(image, layout="HWC")
     return _core.tensor(np.ascontiguousarray(np.asarray(image)), layout="HWC")
+
+
+def as_type_of(value, image):
+    """A value in the type of an image. Where a pipeline knows it the cast joins the stage of what it gets."""
+    dtype = image.dtype if is_node(image) else DType.NO_TYPE
+    return fn.cast_like(value, image) if dtype == DType.NO_TYPE else fn.cast(value, dtype=dtype)
+
+
+def replaced(image, part, *window):
+    """The image with other pixels in a window."""
+    layout = "HWC" if (image.ndim() if callable(image.ndim) else image.ndim) == 3 else "HW"
+    if is_node(image):
+        return fn.reshape(control.set_(image, window, part), layout=layout)
+    made = np.array(image)
+    made[window] = np.asarray(part)
+    return _core.tensor(made, layout=layout)
 
 
 def number(value):

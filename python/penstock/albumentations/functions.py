@@ -54,7 +54,7 @@ def fourier_adaptation(x, a):
 
         def changed(image):
             made = computed(_with_amplitudes, image, picture, beta if drawn.is_node(beta) else np.float32([beta]))
-            return fn.cast_like(drawn.clipped_values(made, 0.0, most), image)
+            return drawn.as_type_of(drawn.clipped_values(made, 0.0, most), image)
 
         return x.with_images(changed)
 

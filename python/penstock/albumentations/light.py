@@ -8,6 +8,7 @@ from .. import math as values_math
 from ..augment import draws, numbers
 from ..augment.samples import extents
 from ..base.element_types import DType
+from . import drawn
 from .geometry import BORDERS, RADIANS, integer, interpolation
 
 _LONGEST = 16384  # of an image in a pipeline, where extents are not known when the numbers are made
@@ -31,7 +32,7 @@ def _scaled(x, factors):
     """The images times an array of (H, W, 1)."""
 
     def scaled(image):
-        return fn.cast_like(fn.cast(image, dtype=DType.FLOAT) * factors, image)
+        return drawn.as_type_of(fn.cast(image, dtype=DType.FLOAT) * factors, image)
 
     return x.with_images(scaled)
 
@@ -149,6 +150,6 @@ def zoom_blur(x, a):
             return (total + fn.warp_perspective(own, matrix=rows, border_mode=BORDERS[1]),)
 
         (total,) = control.for_(control.range_(count), more, (own,))
-        return fn.cast_like(total * (1.0 / (count + 1.0)), image)
+        return drawn.as_type_of(total * (1.0 / (count + 1.0)), image)
 
     return x.with_images(blurred)

@@ -5,6 +5,7 @@ from .. import fn
 from .. import math as values_math
 from ..augment import draws
 from ..base.element_types import DType
+from . import drawn
 from .colors import largest, rank
 
 
@@ -23,7 +24,7 @@ def multiplicative_noise(x, a):
 
     def noisy(image):
         shape = image if a.per_channel or rank(image) == 2 else image[:, :, 0:1]
-        return fn.cast_like(_float(image) * fn.random.uniform(shape, range=[float(low), float(high)]), image)
+        return drawn.as_type_of(_float(image) * fn.random.uniform(shape, range=[float(low), float(high)]), image)
 
     return x.with_images(noisy)
 
@@ -35,7 +36,7 @@ def shot_noise(x, a):
     def noisy(image):
         light = fn.adjust_gamma(fn.brightness(image, brightness=1.0 / most, dtype=DType.FLOAT), gamma=2.2)
         counted = fn.noise.shot(light + scale * 1e-6, factor=scale)
-        return fn.cast_like(fn.adjust_gamma(counted, gamma=1.0 / 2.2) * most, image)
+        return drawn.as_type_of(fn.adjust_gamma(counted, gamma=1.0 / 2.2) * most, image)
 
     return x.with_images(noisy)
 
@@ -49,7 +50,7 @@ def with_lightness(image, most, function):
     # The chroma is the saturation times the distance from black or white, the nearer one.
     room = lambda v: 1.0 - values_math.abs(v * 2.0 - 1.0)  # noqa: E731
     share = room(made) / values_math.max(room(lightness), 1e-6)
-    return fn.cast_like(values_math.clamp(made + (own - lightness) * share, 0.0, 1.0) * most, image)
+    return drawn.as_type_of(values_math.clamp(made + (own - lightness) * share, 0.0, 1.0) * most, image)
 
 
 def iso_noise(x, a):
@@ -137,7 +138,7 @@ def additive_noise(x, a):
 
     def noisy(image):
         shape = image if a.spatial_mode == "per_pixel" or rank(image) == 2 else image[:, :, 0:1]
-        return fn.cast_like(_float(image) + draw((shape,), 0) * most, image)
+        return drawn.as_type_of(_float(image) + draw((shape,), 0) * most, image)
 
     return x.with_images(noisy)
 

@@ -93,14 +93,14 @@ def overlay(x, a):
         covers = _sized(covers, size, InterpType.INTERP_NN) if mask is None else covers
         there = _on_canvas(covers, extent, top, left) > 0
         laid = _on_canvas(picture, extent, top, left)
-        fills = {Image: lambda image: fn.cast_like(_of_rank(laid, image), image)}
+        fills = {Image: lambda image: drawn.as_type_of(_of_rank(laid, image), image)}
         if "mask_id" in row:
-            fills[Mask] = lambda image: fn.cast_like(np.float32(row["mask_id"]), image)
+            fills[Mask] = lambda image: drawn.as_type_of(np.float32(row["mask_id"]), image)
         made = {}
         for name, kind in x.kinds.items():
             if type(kind) in fills:
                 own = x[name]
-                made[name] = fn.cast_like(fn.where(_of_rank(there, own), fills[type(kind)](own), own), own)
+                made[name] = drawn.as_type_of(fn.where(_of_rank(there, own), fills[type(kind)](own), own), own)
         x = x.mixed({**x, **made})
     return x
 

@@ -55,14 +55,16 @@ def plasma_brightness_contrast(x, a):
     def changed(image):
         made = drawn.clipped_values(_float(image) + pattern * (brightness * most), 0.0, most)
         mean = fn.reductions.mean(made)
-        return fn.cast_like(drawn.clipped_values((made - mean) * (pattern * contrast + 1.0) + mean, 0.0, most), image)
+        return drawn.as_type_of(
+            drawn.clipped_values((made - mean) * (pattern * contrast + 1.0) + mean, 0.0, most), image
+        )
 
     return x.with_images(changed)
 
 
 def plasma_shadow(x, a):
     light = plasma(x, a) * (draws.uniform(*a.shadow_intensity_range) * -1.0) + 1.0
-    return x.with_images(lambda image: fn.cast_like(_float(image) * light, image))
+    return x.with_images(lambda image: drawn.as_type_of(_float(image) * light, image))
 
 
 def glass_blur(x, a):
@@ -128,7 +130,7 @@ def spatter(x, a):
 
     def spattered(mode):
         lay = kinds[mode](x, a, colors[mode], blur)
-        return x.with_images(lambda image: fn.cast_like(lay(_float(image), most), image))
+        return x.with_images(lambda image: drawn.as_type_of(lay(_float(image), most), image))
 
     return choose(draws.below(len(modes)), [lambda m=m: spattered(m) for m in modes])
 
@@ -141,16 +143,21 @@ def mask_dropout(x, a):
     if isinstance(a.fill, str):
         raise ValueError("MaskDropout: fill is a number")
     left, (low, high) = x[name], (int(n) for n in a.max_objects)
-    count, axes = integer((low, high)), [0, 1]
+    count, fills = integer((low, high)), {Image: values(a.fill)[0], Mask: float(a.fill_mask)}
+    made = {n: x[n] for n, kind in x.kinds.items() if type(kind) in fills}
     for k in range(high):
         anchor, shape = fn.segmentation.random_object_bbox(left, ignore_class=True, background=0)
-        anchor, shape = anchor[0:2], shape[0:2]
+        begin, size = ([numbers.integer(v[axis]) for axis in (0, 1)] for v in (anchor, shape))
         if k >= low:
-            shape = shape * numbers.where(k < count, 1, 0)
-        left = fn.erase(left, anchor=drawn.numbers_of(anchor), shape=drawn.numbers_of(shape), axes=axes, fill_value=0.0)
-    dropped = left != x[name]
-    fills = {Image: values(a.fill)[0], Mask: float(a.fill_mask)}
-    made = {n: _filled(x[n], dropped, fills[type(kind)]) for n, kind in x.kinds.items() if type(kind) in fills}
+            used = numbers.where(k < count, 1, 0)
+            size = [numbers.integer(n * used) for n in size]
+        end = [first + n for first, n in zip(begin, size)]
+        box = {"start": begin, "end": end, "axes": [0, 1]}
+        dropped = fn.slice(left, **box) != 0
+        for n, image in made.items():
+            part = _filled(fn.slice(image, **box), dropped, fills[type(x.kinds[n])])
+            made[n] = drawn.replaced(image, part, *(slice(*ends) for ends in zip(begin, end)))
+        left = fn.erase(left, anchor=begin, shape=size, axes=[0, 1], fill_value=0.0)
     return x.mixed({**x, **made})
 
 
@@ -159,7 +166,7 @@ def _filled(image, dropped, fill):
         dropped = fn.expand_dims(dropped, axes=[2], new_axis_names="C")
     if rank(image) == 2 and rank(dropped) == 3:
         dropped = fn.squeeze(dropped, axes=[2])
-    return fn.cast_like(fn.where(dropped, fn.cast_like(np.float32(fill), image), image), image)
+    return drawn.as_type_of(fn.where(dropped, drawn.as_type_of(np.float32(fill), image), image), image)
 
 
 def _eigen(c):

@@ -4,7 +4,7 @@
 import numpy as np
 
 from .. import fn
-from ..augment import draws
+from ..augment import draws, numbers
 from ..augment.samples import choose, extents
 from ..base.element_types import DType
 from ..sample import Sample
@@ -23,8 +23,9 @@ def read_image(path):
 
 def _blended(image, other, part):
     """The other image in this part, and the rest of the image."""
-    own = fn.cast(image, dtype=DType.FLOAT)
-    return fn.cast_like(own + (fn.cast(other, dtype=DType.FLOAT) - own) * part, image)
+    some = numbers.greatest(part, 1e-6)
+    # The sum reads both as they are, so it is one stage with what is before and after it.
+    return drawn.as_type_of((image * ((1.0 - some) / some) + other) * some, image)
 
 
 def of_reference(a, function):

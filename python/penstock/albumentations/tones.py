@@ -8,6 +8,7 @@ from .. import math as values_math
 from ..augment import draws, numbers
 from ..augment.samples import pixels_of
 from ..base.element_types import DType
+from . import drawn
 from .colors import largest, rank
 
 _SEPIA = [0.393, 0.769, 0.189, 0.349, 0.686, 0.168, 0.272, 0.534, 0.131]
@@ -76,7 +77,7 @@ def tone_curve(x, a):
         return fn.lookup_table(x, keys=list(range(256)), values=table, dtype=DType.UINT8)
 
     def curved(image):
-        return fn.cast_like(curve(fn.cast(image, dtype=DType.FLOAT) * (1.0 / most)), image)
+        return drawn.as_type_of(curve(fn.cast(image, dtype=DType.FLOAT) * (1.0 / most)), image)
 
     return x.with_images(curved)
 
@@ -89,7 +90,7 @@ def to_rgb(x, a):
 def _spread(image, count):
     if rank(image) == 2:
         image = fn.expand_dims(image, axes=[2], new_axis_names="C")
-    return fn.cast_like(image + np.zeros(count, np.uint8), image)
+    return drawn.as_type_of(image + np.zeros(count, np.uint8), image)
 
 
 _TYPES = {"uint8": DType.UINT8, "uint16": DType.UINT16, "float32": DType.FLOAT, "float64": DType.FLOAT64}
@@ -115,6 +116,6 @@ def unsharp_mask(x, a):
         rest = own - blur(own)
         far = blur(fn.cast(values_math.abs(rest) * (255.0 / most) > float(a.threshold), dtype=DType.FLOAT))
         sharp = values_math.clamp(own + rest * alpha, 0.0, most)
-        return fn.cast_like(own + (sharp - own) * far, image)
+        return drawn.as_type_of(own + (sharp - own) * far, image)
 
     return x.with_images(sharpened)

@@ -61,7 +61,7 @@ def fog(x, a):
         layer = fn.draw_segments(_empty(image, 1), color=[255.0], **_discs(spots[1], spots[0], radius))
         part = fn.cast(fn.gaussian_blur(layer, window_size=[25], sigma=[0.0]), dtype=DType.FLOAT) / 255.0
         own = fn.cast(image, dtype=DType.FLOAT)
-        return fn.cast_like(own + (part * top - own) * (part * strength), image)
+        return drawn.as_type_of(own + (part * top - own) * (part * strength), image)
 
     return x.with_images(foggy)
 
@@ -106,34 +106,44 @@ def gravel(x, a):
     check_colors("RandomGravel", x)
     height, width = extents(x)
     left, top, right, bottom = (numbers.floor(v * n) for v, n in zip(a.gravel_roi, (width, height, width, height)))
-    grains = [_patch(left, top, right, bottom) for _ in range(a.number_of_patches)]
-    at, down, radius, light = (_joined([g[k] for g in grains]) for k in range(4))
     most = largest(x)
+    for _ in range(a.number_of_patches):
+        window, grains = _patch((left, right, width), (top, bottom, height))
+        x = x.with_images(lambda image, w=window, g=grains: _with_grains(image, most, w, *g))
+    return x
+
+
+_WIDEST = 3.0  # radius of a grain
+
+
+def _patch(*axes):
+    """((left, top, right, bottom) of a patch, (x, y, radii, lightness) of its grains, from its left upper corner on)."""
+    sides, starts, windows = [], [], []
+    for low, high, extent in axes:
+        least, most = (numbers.floor((high - low) / part + 1e-4) for part in (10.0, 5.0))
+        side = numbers.least(numbers.floor(draws.uniform(0.0, 1.0) * (most - least + 1.0)) + least, most)
+        start = numbers.floor(draws.uniform(0.0, 1.0) * (high - side - low + 1.0)) + low
+        first = numbers.greatest(numbers.least(start - _WIDEST, extent - 1.0), 0.0)
+        windows.append((first, numbers.greatest(numbers.least(start + side + _WIDEST, extent * 1.0), first + 1.0)))
+        sides, starts = [*sides, side], [*starts, start - first]
+    index = drawn.counted(numbers.floor(sides[0] * sides[1] / 100.0 + 1e-4))
+    part = lambda: drawn.uniform_as(index)  # noqa: E731
+    at, down = (drawn.within(part(), low, low + side) for low, side in zip(starts, sides))
+    grains = at - 0.5, down - 0.5, drawn.within(part(), 1.0, _WIDEST), drawn.within(part(), 0.0, 255.0)
+    return tuple(zip(*windows)), grains
+
+
+def _with_grains(image, most, window, at, down, radius, light):
+    """The image whose pixels under grains have their lightness. Only the window around them is computed."""
+    (left, top), (right, bottom) = ([numbers.integer(v) for v in corner] for corner in window)
 
     def covered(lightness):
         return fn.draw_segments(
             drawn.with_channels(lightness), color=drawn.given(light / 255.0), **_discs(at, down, radius)
         )
 
-    return x.with_images(lambda image: with_lightness(image, most, covered))
-
-
-def _joined(parts):
-    return fn.cat(*parts, axis=0) if drawn.is_node(parts[0]) else np.concatenate(parts)
-
-
-def _patch(left, top, right, bottom):
-    """x, y, radii and lightness of the grains of a patch."""
-    sides, starts = [], []
-    for low, high in ((left, right), (top, bottom)):
-        least, most = (numbers.floor((high - low) / part + 1e-4) for part in (10.0, 5.0))
-        side = numbers.floor(draws.uniform(0.0, 1.0) * (most - least + 1.0)) + least
-        sides.append(numbers.least(side, most))
-        starts.append(numbers.floor(draws.uniform(0.0, 1.0) * (high - sides[-1] - low + 1.0)) + low)
-    index = drawn.counted(numbers.floor(sides[0] * sides[1] / 100.0 + 1e-4))
-    part = lambda: drawn.uniform_as(index)  # noqa: E731
-    at, down = (drawn.within(part(), low, low + side) for low, side in zip(starts, sides))
-    return at - 0.5, down - 0.5, drawn.within(part(), 1.0, 3.0), drawn.within(part(), 0.0, 255.0)
+    part = fn.slice(image, start=[top, left], end=[bottom, right], axes=[0, 1])
+    return drawn.replaced(image, with_lightness(part, most, covered), slice(top, bottom), slice(left, right))
 
 
 class _Flare:
@@ -217,7 +227,7 @@ def _physics(x, a, flare):
         blue = fn.gaussian_blur(blue, window_size=[41], sigma=[5.0])
         part = fn.cat(red, green, blue, axis=2) * (1.0 / 255.0)
         own = fn.cast(image, dtype=DType.FLOAT)
-        return fn.cast_like(own + (most - own) * part, image)
+        return drawn.as_type_of(own + (most - own) * part, image)
 
     return x.with_images(lit)
 
