@@ -20,7 +20,7 @@ inline void copy_group(const AffineSource& s, const Positions& p, int first, int
     const auto step_x = static_cast<int32_t>(s.stride_x * bytes), step_y = static_cast<int32_t>(s.stride_y * bytes);
     alignas(64) int32_t offset[kNearestGroup];
     for (int i = 0; i < n; ++i) offset[i] = at_y[i] * step_y + at_x[i] * step_x;
-    request_rows_ahead<pixels_of_request(kBytes)>(in, step_y, offset, n);
+    request_rows_ahead<pixels_of_request(kBytes)>(in, step_y * p.downward, offset, n);
     return copy_nearest<kBytes>(in, offset, before_last >= 0, n, to);
   }
   for (int i = 0; i < n; ++i, to += pixel) {

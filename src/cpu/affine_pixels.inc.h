@@ -26,8 +26,8 @@ template <class T, int kChannels, bool kNearest>
 inline void inner_pixels(const AffineSource& s, const Positions& p, int i, const int32_t* offset,
                          float* const* planes) {
   const T* in = static_cast<const T*>(s.data);
-  request_rows_ahead<pixels_of_request(kChannels * sizeof(T))>(in, s.stride_y * static_cast<int64_t>(sizeof(T)), offset,
-                                                               PENSTOCK_TARGET_FLOATS);
+  request_rows_ahead<pixels_of_request(kChannels * sizeof(T))>(
+      in, s.stride_y * p.downward * static_cast<int64_t>(sizeof(T)), offset, PENSTOCK_TARGET_FLOATS);
   for (int k = 0; k < PENSTOCK_TARGET_FLOATS; k += 4) {
     __m128 v[4];
     for (int j = 0; j < 4; ++j) {

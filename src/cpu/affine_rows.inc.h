@@ -9,6 +9,7 @@ struct Positions {
   alignas(64) int32_t fraction[2][kBlock];  // instead of weights, if bytes are blended in integers
   alignas(64) double exact[3][kBlock];      // the same, if the compute type is float64
   int axes = 2;
+  int32_t downward = 1;  // -1: rows of outputs that follow each other move up in the source
 };
 
 // Outputs of one run of positions, from the first of `n` on: how many follow, and how far the first is in its run.
@@ -26,6 +27,7 @@ struct PartOfRun {
 inline void find_positions(const AffineMap& map, AffineOutputs outputs, int64_t y, int64_t z, int n, bool nearest,
                            bool exactly, bool in_integers, Positions& p) {
   p.axes = map.dims;
+  p.downward = map.m[map.dims + 2] < 0 ? -1 : 1;
   for (int a = 0; a < map.dims; ++a) {
     const int64_t forward = affine_step(map.m[a * (map.dims + 1)]), step = outputs.step * forward;
     for (int from = 0; from < n;) {
@@ -245,7 +247,7 @@ inline __attribute__((always_inline)) VecI fetch(const void* data, VecI offset, 
     return shift_right(gather(data, safe), (offset - safe) * 8);
   }
 }
-inline __attribute__((always_inline)) void request_below(const AffineSource& s, VecI bytes, int32_t row_bytes) {
+inline __attribute__((always_inline)) void request_ahead(const AffineSource& s, VecI bytes, int32_t row_bytes) {
   alignas(64) int32_t offset[PENSTOCK_TARGET_FLOATS];
   std::memcpy(offset, &bytes, sizeof bytes);
   request_rows_ahead<pixels_of_request(4)>(static_cast<const char*>(s.data), row_bytes, offset, PENSTOCK_TARGET_FLOATS);
@@ -278,7 +280,7 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
     if constexpr (kNearest) {
       const VecI cx = clamped(x0, last_x), cy = clamped(y0, last_y), bad = (x0 != cx) | (y0 != cy);
       const VecI at = cy * step_y + cx * step_x;
-      request_below(s, at, step_y);
+      request_ahead(s, at, step_y * p.downward);
       const VecI pixel = fetch<kLimited>(s.data, at, limit);
       for (int c = 0; c < kPlanes; ++c) {
         VecF v = channel_of<kChannels>(pixel, c);
@@ -293,7 +295,7 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
     const VecI cx0 = clamped(x0, last_x), cx1 = clamped(x1, last_x);
     const VecI cy0 = clamped(y0, last_y), cy1 = clamped(y1, last_y);
     const VecI ox0 = cx0 * step_x, ox1 = cx1 * step_x, oy0 = cy0 * step_y, oy1 = cy1 * step_y;
-    request_below(s, oy0 + ox0, step_y);
+    request_ahead(s, oy0 + ox0, step_y * p.downward);
     const VecI a = fetch<kLimited>(s.data, oy0 + ox0, limit), b = fetch<kLimited>(s.data, oy0 + ox1, limit);
     const VecI d = fetch<kLimited>(s.data, oy1 + ox0, limit), e = fetch<kLimited>(s.data, oy1 + ox1, limit);
     const VecI bad_x0 = x0 != cx0, bad_x1 = x1 != cx1, bad_y0 = y0 != cy0, bad_y1 = y1 != cy1;

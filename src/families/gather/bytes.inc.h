@@ -156,7 +156,7 @@ template <int C, Filter K> void bytes_row(const Image& s, const Positions<float>
     if (__builtin_expect(all((x >= inside.low) & (x <= inside.last_x) & (y >= inside.low) & (y <= inside.last_y)), 1)) {
       alignas(64) int32_t offset[kLanes];
       store(offset, (y - kBefore) * stride + (x - kBefore) * C);
-      request_rows_ahead<pixels_of_request(C)>(in, stride, offset, kLanes);
+      request_rows_ahead<pixels_of_request(C)>(in, stride * p.downward, offset, kLanes);
       Weights w;
       find_weights<K>(load<F>(p.weight[0] + i), w.x), find_weights<K>(load<F>(p.weight[1] + i), w.y);
       blend<C, K>(in, offset, stride, w, here);

@@ -107,8 +107,8 @@ template <class T, int C, Filter K> void wide_row(const Image& s, const Position
   for (; i + kLanes <= n; i += kLanes, to += kLanes * C) {
     alignas(64) int32_t offset[kLanes];
     const bool whole = find_offsets<C>(inside, p, i, stride, offset);
-    request_rows_ahead<pixels_of_request(C * sizeof(T))>(in, int64_t{stride} * static_cast<int64_t>(sizeof(T)), offset,
-                                                         kLanes);
+    const int64_t row_bytes = int64_t{stride} * p.downward * static_cast<int64_t>(sizeof(T));
+    request_rows_ahead<pixels_of_request(C * sizeof(T))>(in, row_bytes, offset, kLanes);
     WideWeights x, y;
     find_wide_weights<K>(p.weight[0] + i, x), find_wide_weights<K>(p.weight[1] + i, y);
     for (int k = 0; k < kLanes; k += C == 1 && whole ? 4 : 1) {

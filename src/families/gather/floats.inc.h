@@ -35,7 +35,7 @@ template <Filter K> void plane_row(const Image& s, const Positions<float>& p, in
       for (int k = 0; k < kLanes; ++k) sample_pixel(s, p, i + k, to + i + k);
       continue;
     }
-    request_rows_ahead<pixels_of_request(4)>(in, int64_t{4} * stride, offset, kLanes);
+    request_rows_ahead<pixels_of_request(4)>(in, int64_t{4} * stride * p.downward, offset, kLanes);
     Weights w;
     find_weights<K>(load<F>(p.weight[0] + i), w.x), find_weights<K>(load<F>(p.weight[1] + i), w.y);
     F v[4];
@@ -89,7 +89,7 @@ template <int C, Filter K> void pixels_row(const Image& s, const Positions<float
   for (; i + kLanes <= n; i += kLanes) {
     alignas(64) int32_t offset[kLanes];
     const bool whole = find_offsets<C>(inside, p, i, stride, offset);
-    request_rows_ahead<pixels_of_request(4 * C)>(in, int64_t{4} * stride, offset, kLanes);
+    request_rows_ahead<pixels_of_request(4 * C)>(in, int64_t{4} * stride * p.downward, offset, kLanes);
     Weights w;
     find_weights<K>(load<F>(p.weight[0] + i), w.x), find_weights<K>(load<F>(p.weight[1] + i), w.y);
     PixelWeights each;

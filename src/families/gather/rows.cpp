@@ -54,11 +54,16 @@ template <class T, class Row> void each_block(const Outputs& o, int64_t pixel, v
   const int64_t bytes = o.width * pixel;
   Crew::share(o.height, o.height * bytes, [&](int64_t first, int64_t end) {
     Positions<T> p;
+    int32_t last = 0;
     char* to = static_cast<char*>(out) + first * bytes;
     for (auto y = static_cast<int32_t>(first); y < end; ++y)
       for (int32_t x = 0; x < o.width;) {
         const int n = std::min(kBlock, o.width - x);
         row(y, x, n, to, p);
+        if (x == 0) {
+          if (y > first && p.at[1][0] != last) p.downward = p.at[1][0] < last ? -1 : 1;
+          last = p.at[1][0];
+        }
         x += n, to += n * pixel;
       }
   });

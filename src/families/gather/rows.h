@@ -20,6 +20,7 @@ constexpr int kSpare = 16;   // a vector may end after a block
 template <class V> struct Positions {
   alignas(64) int32_t at[2][kBlock + kSpare];
   alignas(64) V weight[2][kBlock + kSpare];
+  int32_t downward = 1;  // -1: rows of outputs that follow each other move up in the picture
 };
 
 // Rules whose positions need a random number: `drawn_at(y, x, drawn, coef)`, where `drawn` is that with the number

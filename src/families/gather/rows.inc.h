@@ -77,7 +77,7 @@ inline void nearest_group(const Image& s, const Positions<float>& p, int first, 
     const auto stride = static_cast<int32_t>(row);
     alignas(64) int32_t offset[kNearestGroup];
     for (int i = 0; i < n; ++i) offset[i] = at_y[i] * stride + at_x[i] * kBytes;
-    request_rows_ahead<pixels_of_request(kBytes)>(in, row, offset, n);
+    request_rows_ahead<pixels_of_request(kBytes)>(in, row * p.downward, offset, n);
     return copy_nearest<kBytes>(in, offset, last_row >= 0, n, to);
   }
   for (int i = 0; i < n; ++i, to += bytes) {
