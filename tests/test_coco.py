@@ -227,10 +227,101 @@ def test_arguments_that_exclude_each_other(folder):
             pixelwise_masks=True,
             polygon_masks=True,
         )
-    with pytest.raises(ValueError, match="give annotations_file"):
-        run(fn.readers.coco, 1, annotations_file=str(folder / "all.json"), preprocessed_annotations=str(folder))
+    both_ways = {"annotations_file": str(folder / "all.json"), "preprocessed_annotations": str(folder)}
+    saving = {"save_preprocessed_annotations": True, "save_preprocessed_annotations_dir": str(folder)}
+    for more in (both_ways, {**saving, "meta_files_path": str(folder)}):
+        with pytest.raises(ValueError, match="mutually exclusive"):
+            run(fn.readers.coco, 1, **more)
+    with pytest.raises(ValueError, match="'annotations_file' is required"):
+        run(fn.readers.coco, 1, file_root=str(folder))
+    with pytest.raises(ValueError, match="needs save_preprocessed_annotations_dir"):
+        run(fn.readers.coco, 1, annotations_file=str(folder / "all.json"), dump_meta_files=True)
     with pytest.raises(penstock.DataError, match="no image 'y.jpg'"):
         run(fn.readers.coco, 1, file_root=str(folder), annotations_file=str(folder / "all.json"), images=["y.jpg"])
+
+
+KINDS = [
+    {},
+    {"ltrb": True, "ratio": True, "image_ids": True},
+    {"size_threshold": 4.5, "skip_empty": True, "avoid_class_remapping": True},
+    {"polygon_masks": True, "ratio": True},
+    {"masks": True, "include_iscrowd": False},
+    {"pixelwise_masks": True, "image_ids": True},
+]
+
+
+@pytest.mark.parametrize("writer, reader", [("ours", "ours"), ("ours", "dali"), ("dali", "ours")])
+@pytest.mark.parametrize("more", KINDS, ids=lambda more: " ".join(more))
+def test_saved_annotations_are_those_of_the_json_file(folder, oracle, more, writer, reader):
+    """The files are DALI's, in both directions."""
+
+    def read(who, **arguments):
+        count = 4 if more.get("skip_empty") else 5
+        if who == "ours":
+            return run(fn.readers.coco, count, file_root=str(folder), **arguments)
+        return oracle.call("readers.coco", [], batch_size=count, file_root=str(folder), **arguments)
+
+    saved = folder / "saved"
+    saved.mkdir()
+    saving = {"save_preprocessed_annotations": True, "save_preprocessed_annotations_dir": str(saved)}
+    want = read(writer, annotations_file=str(folder / "all.json"), **more, **saving)
+    kept = {k: v for k, v in more.items() if k in ("image_ids", "polygon_masks", "masks", "pixelwise_masks")}
+    same(read(reader, preprocessed_annotations=str(saved), **kept), want)
+
+
+SAVED = {"save_preprocessed_annotations": True, "pixelwise_masks": True, "image_ids": True}
+
+
+def int32s(path):
+    return np.frombuffer(path.read_bytes(), np.int32).copy()
+
+
+def changed(place, value):
+    def apply(path):
+        numbers = int32s(path)
+        numbers[place] = value
+        path.write_bytes(numbers.tobytes())
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    "name, damage, message",
+    [
+        ("offsets.dat", changed(2, 99), "objects of image 1 are entries 99 to"),
+        ("offsets.dat", changed(2, -1), "objects of image 1 are entries -1 to"),
+        ("counts.dat", changed(1, 2**30), "objects of image 0 are entries 0 to 1073741824"),
+        ("boxes.dat", changed(0, 2**30), "1073741824 entries of 4 bytes do not make"),
+        ("labels.dat", lambda path: path.write_bytes(b"ab"), "truncated"),
+        ("labels.dat", lambda path: path.unlink(), "do not fit to 0 labels"),
+        ("filenames.dat", lambda path: path.write_bytes(b"\n"), "there are no images"),
+        ("filenames.dat", lambda path: path.write_bytes(b"x" * 9), "ids of 5 images of 1"),
+        ("filenames.dat", lambda path: path.unlink(), "filenames.dat"),
+        ("filenames.dat", lambda path: path.write_bytes(b"../a\n" * 5), "is outside file_root"),
+        ("original_ids.dat", lambda path: path.unlink(), "save it with image_ids=True"),
+        ("polygon_data.dat", changed(1, 70), "polygon of object 70"),
+        ("polygon_data.dat", changed(3, 2**30), "from vertex 0 to 1073741824"),
+        ("masks_rles.dat", changed(5, 2**30), "do not lie inside the file"),
+        ("masks_rles.dat", changed(1, 2**30), "do not lie inside the file"),
+        ("masks_rles_idx.dat", changed(1, -7), "run lengths of object -7"),
+        ("heights.dat", changed(1, -7), "-7 pixels|x -7|-7 x"),
+    ],
+)
+def test_damaged_saved_annotations(folder, name, damage, message):
+    annotations_file = str(folder / "all.json")
+    saved = folder / "saved"  # is made
+    more = {"file_root": str(folder), "save_preprocessed_annotations_dir": str(saved)}
+    run(fn.readers.coco, 5, annotations_file=annotations_file, **SAVED, **more)
+    damage(saved / name)
+    with pytest.raises((penstock.DataError, FileNotFoundError), match=rf"(?s)\[readers.coco\].*({message})"):
+        run(
+            fn.readers.coco,
+            5,
+            file_root=str(folder),
+            preprocessed_annotations=str(saved),
+            pixelwise_masks=True,
+            image_ids=True,
+        )
 
 
 @pytest.mark.parametrize("policy", ["skip", "replace"])

@@ -92,6 +92,102 @@ def test_regions_are_dalis(folder, oracle, region):
     )
 
 
+BY_VALUES = [
+    {"roi_start": np.int32([[0, 1], [1, 1], [3, 0]])},
+    {"roi_start": np.int32([[0, 1], [1, 1], [3, 0]]), "roi_end": np.int32([[2, 3], [4, 1], [5, 6]])},
+    {"roi_start": np.int32([[0], [2], [4]]), "roi_axes": [0]},
+    {"roi_shape": np.int32([[1, 2], [3, 1], [2, 2]]), "roi_start": [1, 2]},
+    {"rel_roi_start": np.float32([[0.3, 0.2], [0.5, 0.0], [0.1, 0.9]]), "rel_roi_shape": [0.4, 0.1]},
+    {
+        "roi_start": np.int32([[-1, 2], [3, 3], [9, 9]]),
+        "roi_shape": np.int32([[3, 3], [2, 9], [1, 2]]),
+        "out_of_bounds_policy": "pad",
+        "fill_value": 9.0,
+    },
+    {"roi_end": np.int32([[9, 9], [2, 9], [9, 1]]), "out_of_bounds_policy": "trim_to_shape"},
+]
+
+
+def by_values(arguments, **options):
+    """A pipeline that reads, with the arrays of `arguments` as values of the pipeline: a row for each sample."""
+
+    def value(v):
+        return fn.external_source(lambda _: list(v)) if isinstance(v, np.ndarray) else v
+
+    @penstock.pipeline_def(batch_size=3, num_threads=2)
+    def read():
+        return fn.readers.numpy(**{k: value(v) for k, v in arguments.items()})
+
+    return read(**options)
+
+
+def arrays(batch):
+    return [batch[i].numpy() for i in range(len(batch))]
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("region", BY_VALUES, ids=lambda r: " ".join(r))
+def test_regions_of_single_samples_are_dalis(folder, oracle, region, debug):
+    files = {"files": [str(folder / f) for f in ("a.npy", "b.npy", "x/c.npy")]}
+    with by_values({**files, **region}, debug=debug) as pipe:
+        (got,) = pipe.run()
+    wanted = {k: {"per_sample": list(v)} if isinstance(v, np.ndarray) else v for k, v in region.items()}
+    same(arrays(got), oracle.call("readers.numpy", [], batch_size=3, **files, **wanted))
+
+
+def test_regions_of_single_samples_change_nothing_else(folder):
+    """The name, the length, the order and the state are the reader's."""
+    paths = []
+    for i in range(8):
+        paths.append(str(folder / f"{i}.npy"))
+        np.save(paths[-1], np.full((4, 3), i, np.int16))
+    settings = {"files": paths, "name": "reader", "random_shuffle": True, "seed": 5}
+    rows = {"roi_end": np.int32([[1, 3], [2, 1], [3, 2]])}
+    whole, part = by_values(settings), by_values({**settings, **rows})
+    assert part.reader_meta("reader") == whole.reader_meta("reader")
+    for _ in range(3):
+        (want,), (got,) = whole.run(), part.run()
+        for a, b, shape in zip(arrays(want), arrays(got), rows["roi_end"]):
+            np.testing.assert_array_equal(b, a[: shape[0], : shape[1]])
+    resumed = by_values({**settings, **rows}, checkpoint=part.checkpoint())
+    np.testing.assert_array_equal(arrays(resumed.run()[0])[0], arrays(part.run()[0])[0])
+
+
+def test_regions_that_are_drawn(folder):
+    with penstock.Pipeline(batch_size=3, num_threads=2, seed=2) as pipe:
+        start = fn.random.uniform(range=[0, 2], shape=[2], dtype=penstock.types.INT32)
+        read = fn.readers.numpy(file_root=str(folder), roi_start=start, roi_shape=[1, 2])
+        pipe.set_outputs(read, start, fn.readers.numpy(file_root=str(folder), pad_last_batch=True))
+    got, starts, whole = pipe.run()
+    for a, (y, x), b in zip(arrays(got), arrays(starts), arrays(whole)):
+        np.testing.assert_array_equal(a, b[y : y + 1, x : x + 2])
+
+
+def test_regions_of_single_samples_that_cannot_be(folder):
+    files = [str(folder / "a.npy"), str(folder / "b.npy"), str(folder / "x" / "c.npy")]
+    outside = np.int32([[1, 1], [1, 1], [1, 7]])
+    with pytest.raises(penstock.DataError, match=r"(?s)\[readers.numpy\].*6 elements of axis 1.*c.npy"):
+        by_values({"files": files, "roi_end": outside}).run()
+    with pytest.raises(penstock.DataError, match=r"(?s)\[readers.numpy\].*1 dimensions"):
+        np.save(folder / "v.npy", np.arange(12, dtype=np.float32))
+        by_values({"files": [*files[:2], str(folder / "v.npy")], "roi_axes": [0], "roi_end": outside[:, :1]}).run()
+    (folder / "b.npy").write_bytes(b"no array")
+    with pytest.raises(penstock.DataError, match=r"(?s)\[readers.numpy\].*b.npy"):
+        by_values({"files": files, "roi_end": np.int32([[1, 1]] * 3)}).run()
+    with pytest.raises(TypeError, match="roi_axes"):
+        by_values({"files": files, "roi_end": [1], "roi_axes": np.int32([[0]] * 3)}).run()
+    with pytest.raises(TypeError, match="there is no argument 'roi_strat', did you mean 'roi_start'"):
+        by_values({"files": files, "roi_strat": np.int32([[0]] * 3)}).run()
+
+
+def test_a_damaged_file_can_be_replaced_where_regions_are_values(folder):
+    (folder / "b.npy").write_bytes(b"no array")
+    with penstock.Pipeline(batch_size=3, num_threads=2, on_error="replace") as pipe:
+        rows = fn.external_source(lambda: list(np.int32([[2, 2], [1, 3], [2, 1]])))
+        pipe.set_outputs(fn.readers.numpy(file_root=str(folder), roi_end=rows))
+    assert [a.shape for a in arrays(pipe.run()[0])] == [(2, 2), (1, 3), (2, 1)]
+
+
 def test_folders_and_lists(folder, oracle):
     for arguments, count in (
         ({"file_root": str(folder)}, 3),
@@ -106,7 +202,7 @@ def test_folders_and_lists(folder, oracle):
 def test_a_region_outside_is_an_error(folder):
     with pytest.raises(penstock.DataError, match=r"is not inside the 3 elements of axis 0.*a.npy"):
         run(fn.readers.numpy, 1, files=str(folder / "a.npy"), roi_start=[2, 2], roi_end=[5, 4])
-    with pytest.raises(ValueError, match="at most one of end"):
+    with pytest.raises(ValueError, match="at most one of roi_end"):
         run(fn.readers.numpy, 1, files=str(folder / "a.npy"), roi_end=[2, 2], roi_shape=[1, 1])
 
 

@@ -18,6 +18,7 @@
 #include "operator/forms.h"
 #include "operator/named_numbers.h"
 #include "operator/point_map_adaptor.h"
+#include "operator/value_forms.h"
 #include "targets.h"
 #include "torch_layout.h"
 
@@ -521,6 +522,7 @@ nb::dict schema_of(const std::string& name) {
   d["moves_points"] = find_op(point_map_name(name)) != nullptr, d["keeps_positions"] = keeps_positions(info);
   d["both_devices"] = runs_on_both_devices(info);
   d["family"] = info.family == Family::stage ? "stage" : info.family == Family::whole ? "whole" : "source";
+  if (const ValueForms* forms = value_forms(name)) d["value_forms"] = nb::make_tuple(forms->names, forms->values);
   d["calls_back"] = info.calls_back(), d["fits_all"] = info.fits_all, d["fed"] = name_of(info.fed);
   d["in_place"] = info.in_place, d["decodes_to_device"] = info.decodes_to_device;
   nb::list inputs, args;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/lmdb.h"
 
-#include <cstring>
 #include <filesystem>
 
+#include "data/number_at.h"
 #include "data/remote_client.h"
 
 namespace penstock {
@@ -16,11 +16,7 @@ constexpr int kMostLevels = 64;
 enum PageFlag : uint16_t { branch = 1, leaf = 2, overflow = 4, meta = 8 };
 enum NodeFlag : uint16_t { big_data = 1, sub_data = 2, dup_data = 4 };
 
-template <class T> T load(Bytes bytes, int64_t at) {
-  T v;
-  std::memcpy(&v, bytes.data() + at, sizeof v);
-  return v;
-}
+template <class T> T load(Bytes page, int64_t at) { return number_at<T>(page, at, "the page ends inside a number"); }
 
 struct Meta {
   int64_t page_bytes = 0;

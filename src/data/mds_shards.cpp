@@ -7,6 +7,7 @@
 
 #include "base/optional_library.h"
 #include "data/mds.h"
+#include "data/number_at.h"
 
 namespace penstock {
 namespace {
@@ -78,29 +79,28 @@ std::string sha1(Bytes bytes) {
 constexpr uint64_t kPrimes[] = {0x9E3779B185EBCA87u, 0xC2B2AE3D27D4EB4Fu, 0x165667B19E3779F9u, 0x85EBCA77C2B2AE63u,
                                 0x27D4EB2F165667C5u};
 
-template <class T> T load(const uint8_t* p) {
-  T value;
-  std::memcpy(&value, p, sizeof value);
-  return value;
+template <class T> T load(Bytes bytes, size_t at) {
+  return number_at<T>(bytes, static_cast<int64_t>(at), "the shard ends inside a number");
 }
 
 uint64_t lane(uint64_t sum, uint64_t input) { return std::rotl(sum + input * kPrimes[1], 31) * kPrimes[0]; }
 
 // The specification of XXH64, with seed 0.
 std::string xxh64(Bytes bytes) {
-  const uint8_t *p = bytes.data(), *end = p + bytes.size();
+  size_t at = 0;
+  const auto left = [&] { return bytes.size() - at; };
   uint64_t h = kPrimes[4];
-  if (bytes.size() >= 32) {
+  if (left() >= 32) {
     uint64_t v[4] = {kPrimes[0] + kPrimes[1], kPrimes[1], 0, 0 - kPrimes[0]};
-    for (; end - p >= 32; p += 32)
-      for (int i = 0; i < 4; ++i) v[i] = lane(v[i], load<uint64_t>(p + 8 * i));
+    for (; left() >= 32; at += 32)
+      for (size_t i = 0; i < 4; ++i) v[i] = lane(v[i], load<uint64_t>(bytes, at + 8 * i));
     h = std::rotl(v[0], 1) + std::rotl(v[1], 7) + std::rotl(v[2], 12) + std::rotl(v[3], 18);
     for (const uint64_t sum : v) h = (h ^ lane(0, sum)) * kPrimes[0] + kPrimes[3];
   }
   h += bytes.size();
-  for (; end - p >= 8; p += 8) h = std::rotl(h ^ lane(0, load<uint64_t>(p)), 27) * kPrimes[0] + kPrimes[3];
-  if (end - p >= 4) h = std::rotl(h ^ load<uint32_t>(p) * kPrimes[0], 23) * kPrimes[1] + kPrimes[2], p += 4;
-  for (; p < end; ++p) h = std::rotl(h ^ *p * kPrimes[4], 11) * kPrimes[0];
+  for (; left() >= 8; at += 8) h = std::rotl(h ^ lane(0, load<uint64_t>(bytes, at)), 27) * kPrimes[0] + kPrimes[3];
+  if (left() >= 4) h = std::rotl(h ^ load<uint32_t>(bytes, at) * kPrimes[0], 23) * kPrimes[1] + kPrimes[2], at += 4;
+  for (; left() > 0; ++at) h = std::rotl(h ^ bytes[at] * kPrimes[4], 11) * kPrimes[0];
   h = (h ^ h >> 33) * kPrimes[1];
   h = (h ^ h >> 29) * kPrimes[2];
   return fmt::format("{:016x}", h ^ h >> 32);

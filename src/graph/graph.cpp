@@ -6,6 +6,7 @@
 #include "graph/passes.h"
 #include "operator/forms.h"
 #include "operator/point_map_adaptor.h"
+#include "operator/value_forms.h"
 
 namespace penstock {
 
@@ -79,9 +80,24 @@ static void set_outputs_of(Node& node, const OpInfo& info, std::vector<Argument>
     bad_argument("the number of outputs is {}; it must be 0 to {}", node.outputs, kMostOutputs);
 }
 
+// One node names the samples, and has the name that the program gave; the other one loads them by the values.
+static int add_by_values(Graph& g, Node node, const ValueForms& forms) {
+  const OpInfo &names = get_op(forms.names), &values = get_op(forms.values);
+  check_argument_names(node, info_of(node));
+  Node first = node;
+  first.op = names.name, first.device = "cpu", first.per_sample.clear();
+  std::erase_if(first.constants, [&](const auto& c) { return !names.arg(c.first); });
+  std::erase_if(node.constants, [&](const auto& c) { return !values.arg(c.first); });
+  node.op = values.name, node.name.clear(), node.seed = -1;
+  node.inputs = {{g.add(std::move(first)), 0}};
+  return g.add(std::move(node));
+}
+
 int Graph::add(Node node) {
   if (node.control != Control::none) return add_control(std::move(node));
   try {
+    const ValueForms* by_values = node.per_sample.empty() ? nullptr : value_forms(node.op);
+    if (by_values) return add_by_values(*this, node, *by_values);
     name_node(*this, node);
     std::vector<Argument> named = constants_of(node, info_of(node));
     node.op = form_of(info_of(node), node.inputs.size(), named).name;

@@ -455,11 +455,11 @@ inline std::vector<Value> caffe2(Graph& graph,
 
 namespace readers {
 struct CocoArguments {
-  // Path of the JSON file. Required.
-  Optional<std::string> annotations_file{};
   // Read images whose file_name is an absolute path, a URL or leads out of file_root by ".."; otherwise such a name is
   // a DataError. Symbolic links are always followed. Default: false.
   Optional<bool> allow_outside_root{};
+  // Path of the JSON file. Required without preprocessed_annotations. Default: "".
+  Optional<std::string> annotations_file{};
   // Labels are the categories' ids, not 1, 2 ... in their order. Default: false.
   Optional<bool> avoid_class_remapping{};
   // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
@@ -475,6 +475,10 @@ struct CocoArguments {
   // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
   // size. Default: Deal::sample.
   Choice<Deal> deal{};
+  // Deprecated name of save_preprocessed_annotations. Default: false.
+  Optional<bool> dump_meta_files{};
+  // Deprecated name of save_preprocessed_annotations_dir. Default: "".
+  Optional<std::string> dump_meta_files_path{};
   // Folder that the names of images are relative to. Default: "".
   Optional<std::string> file_root{};
   // Give the image's id. Default: false.
@@ -492,7 +496,7 @@ struct CocoArguments {
   // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
-  // Not supported: an error. Default: "".
+  // Deprecated name of preprocessed_annotations. Default: "".
   Optional<std::string> meta_files_path{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
@@ -502,7 +506,9 @@ struct CocoArguments {
   Optional<bool> pixelwise_masks{};
   // Give the objects' polygons. Default: false.
   Optional<bool> polygon_masks{};
-  // Not supported: an error. Default: "".
+  // A folder of saved annotations, also of DALI's, instead of annotations_file; masks and image_ids as when they were
+  // saved. They are given as they are: ltrb, ratio, size_threshold, skip_empty, include_iscrowd and
+  // avoid_class_remapping were applied before they were saved. Default: "".
   Optional<std::string> preprocessed_annotations{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
@@ -510,6 +516,10 @@ struct CocoArguments {
   Optional<bool> ratio{};
   // Deprecated name of image_ids. Default: false.
   Optional<bool> save_img_ids{};
+  // Save what the reader makes of the annotations: the files that preprocessed_annotations names. Default: false.
+  Optional<bool> save_preprocessed_annotations{};
+  // The folder that they are saved to; it is made if it does not exist. Default: "".
+  Optional<std::string> save_preprocessed_annotations_dir{};
   // Seed of the order; default: the pipeline's.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
@@ -529,13 +539,15 @@ struct CocoArguments {
 
   Arguments list() const {
     Arguments collected;
-    annotations_file.add_to(collected, "annotations_file");
     allow_outside_root.add_to(collected, "allow_outside_root");
+    annotations_file.add_to(collected, "annotations_file");
     avoid_class_remapping.add_to(collected, "avoid_class_remapping");
     bucket_by.add_to(collected, "bucket_by");
     bucket_groups.add_to(collected, "bucket_groups");
     bucket_width.add_to(collected, "bucket_width");
     deal.add_to(collected, "deal");
+    dump_meta_files.add_to(collected, "dump_meta_files");
+    dump_meta_files_path.add_to(collected, "dump_meta_files_path");
     file_root.add_to(collected, "file_root");
     image_ids.add_to(collected, "image_ids");
     images.add_to(collected, "images");
@@ -553,6 +565,8 @@ struct CocoArguments {
     random_shuffle.add_to(collected, "random_shuffle");
     ratio.add_to(collected, "ratio");
     save_img_ids.add_to(collected, "save_img_ids");
+    save_preprocessed_annotations.add_to(collected, "save_preprocessed_annotations");
+    save_preprocessed_annotations_dir.add_to(collected, "save_preprocessed_annotations_dir");
     seed.add_to(collected, "seed");
     shard_id.add_to(collected, "shard_id");
     shuffle.add_to(collected, "shuffle");
@@ -1307,19 +1321,19 @@ struct NumpyArguments {
   // Register the device memory that files are read into with cuFile. Default: true.
   Optional<bool> register_buffers{};
   // roi_end in units of the array's extent.
-  Optional<std::vector<double>> rel_roi_end{};
+  PerSample<std::vector<double>> rel_roi_end{};
   // roi_shape in units of the array's extent.
-  Optional<std::vector<double>> rel_roi_shape{};
+  PerSample<std::vector<double>> rel_roi_shape{};
   // roi_start in units of the array's extent.
-  Optional<std::vector<double>> rel_roi_start{};
+  PerSample<std::vector<double>> rel_roi_start{};
   // The axes that the values belong to; default: all.
   Optional<std::vector<int64_t>> roi_axes{};
-  // Element after the last one.
-  Optional<std::vector<int64_t>> roi_end{};
-  // Extent of the region.
-  Optional<std::vector<int64_t>> roi_shape{};
-  // First element of the region, one value per axis.
-  Optional<std::vector<int64_t>> roi_start{};
+  // Element after the last one. Default: {}.
+  PerSample<std::vector<int64_t>> roi_end{};
+  // Extent of the region. Default: {}.
+  PerSample<std::vector<int64_t>> roi_shape{};
+  // First element of the region, one value per axis. Default: {}.
+  PerSample<std::vector<int64_t>> roi_start{};
   // Seed of the order; default: the pipeline's.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
@@ -1372,7 +1386,8 @@ struct NumpyArguments {
 // Reads arrays from .npy files, whole or a region of each.
 //
 // Output: the array in its type, without a layout; Fortran order is converted to C order. For a region, only the rows
-// that contain it are read. All arrays of a batch have one type and number of dimensions.
+// that contain it are read; it may be another one for each sample, then the arrays are read on the CPU. All arrays of
+// a batch have one type and number of dimensions.
 //
 // With device="gpu" and cuFile (`pip install penstock[cufile]`) arrays in C order are read straight into device
 // memory, whole or in pieces of at least 64 KiB; other arrays, and all arrays without cuFile, are read and uploaded.

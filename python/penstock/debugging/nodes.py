@@ -39,6 +39,9 @@ class DebugGraph(Bodies):
     # --- nodes --------------------------------------------------------------------------------------------------------
 
     def add(self, op, inputs, arguments, name="", seed=-1, user_line="", outputs=0, types=(), device="", draws_of=-1):
+        by_values = self.run.value_forms(op) and any(isinstance(v, graph.DataNode) for v in arguments.values())
+        if by_values and all(self.run.has_argument(op, k) for k in arguments):  # else the graph says which is unknown
+            return self._add_by_values(op, arguments, name, seed, user_line, device)
         index = self.real.add(op, inputs, arguments, name, seed, user_line, outputs, list(types), device, draws_of)
         self.records[index] = (op, inputs, arguments, name, seed, user_line, outputs, list(types), device)
         reads = self._reads(index)
@@ -59,6 +62,15 @@ class DebugGraph(Bodies):
         elif not self.run.calls_back(op):  # the function is not known yet: graph.add_call() says evaluate()
             self.evaluate(index)
         return index
+
+    def _add_by_values(self, op, arguments, name, seed, user_line, device):
+        """The two nodes that the graph makes of a source with values for single samples."""
+        names, values = self.run.value_forms(op)
+        known, read = (
+            {k: v for k, v in arguments.items() if self.run.has_argument(form, k)} for form in (names, values)
+        )
+        paths = self.add(names, [], known, name, seed, user_line, device="cpu")
+        return self.add(values, [_core.NodeRef(paths, 0)], read, "", -1, user_line, device=device)
 
     def add_value(self, batch):
         """A node for a batch that the program has, in debug mode alone."""

@@ -46,6 +46,13 @@ class DebugRun:
     def calls_back(self, op):
         return self._schema(op)["calls_back"]
 
+    def value_forms(self, op):
+        """Of a source whose arguments may have a value for each sample: what names the samples, and what loads them."""
+        return self._schema(op).get("value_forms")
+
+    def has_argument(self, op, name):
+        return any(a["name"] == name for a in self._schema(op)["args"])
+
     def fits_all(self, op):
         return self._schema(op)["fits_all"]
 

@@ -221,7 +221,7 @@ def coco(
     *,
     file_root: str = '',
     allow_outside_root: bool = False,
-    annotations_file: str,
+    annotations_file: str = '',
     images: str | Sequence[str] | NDArray[Any] = [],
     ltrb: bool = False,
     ratio: bool = False,
@@ -281,7 +281,8 @@ def coco(
         allow_outside_root (bool, default False): Read images whose file_name is an absolute
             path, a URL or leads out of file_root by ".."; otherwise such a name is a DataError.
             Symbolic links are always followed.
-        annotations_file (str, required): Path of the JSON file.
+        annotations_file (str, default ''): Path of the JSON file. Required without
+            preprocessed_annotations.
         images (Sequence[str], default []): Names of the images to read, in this order; default:
             all, by id.
         ltrb (bool, default False): Boxes are left, top, right, bottom.
@@ -299,8 +300,18 @@ def coco(
         masks (bool, default False): Deprecated: polygon_masks with positions of coordinates
             instead of vertices.
         save_img_ids (bool, default False): Deprecated name of image_ids.
-        preprocessed_annotations (str, default ''): Not supported: an error.
-        meta_files_path (str, default ''): Not supported: an error.
+        save_preprocessed_annotations (bool, default False): Save what the reader makes of the
+            annotations: the files that preprocessed_annotations names.
+        save_preprocessed_annotations_dir (str, default ''): The folder that they are saved to;
+            it is made if it does not exist.
+        dump_meta_files (bool, default False): Deprecated name of save_preprocessed_annotations.
+        dump_meta_files_path (str, default ''): Deprecated name of
+            save_preprocessed_annotations_dir.
+        preprocessed_annotations (str, default ''): A folder of saved annotations, also of
+            DALI's, instead of annotations_file; masks and image_ids as when they were saved.
+            They are given as they are: ltrb, ratio, size_threshold, skip_empty, include_iscrowd
+            and avoid_class_remapping were applied before they were saved.
+        meta_files_path (str, default ''): Deprecated name of preprocessed_annotations.
         random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
@@ -330,10 +341,8 @@ def coco(
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
-        save_preprocessed_annotations, save_preprocessed_annotations_dir, dump_meta_files,
-            dump_meta_files_path, read_ahead, dont_use_mmap, lazy_init, skip_cached_images,
-            prefetch_queue_depth, tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted
-            without effect.
+        read_ahead, dont_use_mmap, lazy_init, skip_cached_images, prefetch_queue_depth,
+            tensor_init_bytes, bytes_per_sample_hint, preserve: Accepted without effect.
 
     Returns:
         Values of the pipeline, one for each output. Works only in a pipeline.
@@ -1166,12 +1175,12 @@ def numpy(
     file_list: str = '',
     allow_outside_root: bool = False,
     files: str | Sequence[str] | NDArray[Any] = [],
-    roi_start: int | Sequence[int] | NDArray[Any] | None = None,
-    roi_end: int | Sequence[int] | NDArray[Any] | None = None,
-    roi_shape: int | Sequence[int] | NDArray[Any] | None = None,
-    rel_roi_start: float | Sequence[float] | NDArray[Any] | None = None,
-    rel_roi_end: float | Sequence[float] | NDArray[Any] | None = None,
-    rel_roi_shape: float | Sequence[float] | NDArray[Any] | None = None,
+    roi_start: int | Sequence[int] | PerSample = [],
+    roi_end: int | Sequence[int] | PerSample = [],
+    roi_shape: int | Sequence[int] | PerSample = [],
+    rel_roi_start: float | Sequence[float] | PerSample | None = None,
+    rel_roi_end: float | Sequence[float] | PerSample | None = None,
+    rel_roi_shape: float | Sequence[float] | PerSample | None = None,
     roi_axes: int | Sequence[int] | NDArray[Any] | None = None,
     out_of_bounds_policy: str = 'error',
     fill_value: float = 0.0,
@@ -1208,8 +1217,9 @@ def numpy(
     """Reads arrays from .npy files, whole or a region of each.
 
     Output: the array in its type, without a layout; Fortran order is converted to C order. For
-    a region, only the rows that contain it are read. All arrays of a batch have one type and
-    number of dimensions.
+    a region, only the rows that contain it are read; it may be another one for each sample,
+    then the arrays are read on the CPU. All arrays of a batch have one type and number of
+    dimensions.
 
     With device="gpu" and cuFile (`pip install penstock[cufile]`) arrays in C order are read
     straight into device memory, whole or in pieces of at least 64 KiB; other arrays, and all
@@ -1225,12 +1235,16 @@ def numpy(
             a DataError. A text list without file_root may name any path, but no URL of another
             server. Symbolic links are always followed.
         files (Sequence[str], default []): Paths of the files.
-        roi_start (Sequence[int]): First element of the region, one value per axis.
-        roi_end (Sequence[int]): Element after the last one.
-        roi_shape (Sequence[int]): Extent of the region.
-        rel_roi_start (Sequence[float]): roi_start in units of the array's extent.
-        rel_roi_end (Sequence[float]): roi_end in units of the array's extent.
-        rel_roi_shape (Sequence[float]): roi_shape in units of the array's extent.
+        roi_start (Sequence[int], or one per sample, default []): First element of the region,
+            one value per axis.
+        roi_end (Sequence[int], or one per sample, default []): Element after the last one.
+        roi_shape (Sequence[int], or one per sample, default []): Extent of the region.
+        rel_roi_start (Sequence[float], or one per sample): roi_start in units of the array's
+            extent.
+        rel_roi_end (Sequence[float], or one per sample): roi_end in units of the array's
+            extent.
+        rel_roi_shape (Sequence[float], or one per sample): roi_shape in units of the array's
+            extent.
         roi_axes (Sequence[int]): The axes that the values belong to; default: all.
         out_of_bounds_policy (str, default 'error'): error; pad: fill_value; trim_to_shape: the
             region is clipped to the array.

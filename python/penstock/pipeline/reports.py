@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 
+from .. import _core
 from .advice import Script
 from .driver import infos_of
 from .script_lines import short
@@ -65,10 +66,11 @@ class PipelineReports:
         self.build()
         if self.definition.options["debug"]:
             self._pipeline.begin()
+        graph = self.definition.graph
         names = [
-            self.definition.graph.name_of(i)
-            for i in range(self.definition.graph.nodes())
-            if "readers." in self.definition.graph.op_of(i)
+            graph.name_of(i)
+            for i in range(graph.nodes())
+            if "readers." in graph.op_of(i) and _core.operator_schema(graph.op_of(i))["family"] == "source"
         ]
         return {n: self._pipeline.reader_meta(n) for n in names}
 
