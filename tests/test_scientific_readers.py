@@ -205,6 +205,15 @@ def test_shards_absent_chunks_and_text_of_zarr(tmp_path):
     assert [v.tobytes().decode() for v in got] == TEXTS
 
 
+def test_a_chunk_that_is_too_large_is_refused_before_it_is_read(tmp_path):
+    zarr.create_array(tmp_path / "a.zarr", shape=(1 << 40, 2), chunks=(1 << 36, 2), dtype="int32")
+    with (
+        Pipeline(batch_size=1, num_threads=1),
+        pytest.raises(penstock.DataError, match="a chunk: .*68719476736 x 2 has more"),
+    ):
+        fn.readers.zarr(str(tmp_path / "a.zarr"))
+
+
 def test_a_damaged_chunk_of_zarr_names_the_store_and_the_row(tmp_path):
     array = zarr.create_array(tmp_path / "a.zarr", shape=(4, 300), chunks=(1, 300), dtype="int32")
     array[:] = RANDOM.integers(0, 9, (4, 300))
