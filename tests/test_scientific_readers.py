@@ -163,6 +163,27 @@ def test_bad_files_are_left_out(cells, tmp_path):
     pipe.close()
 
 
+def test_a_checkpoint_is_of_the_files_by_name_and_of_their_rows(tmp_path):
+    for name, count in (("here/a", 4), ("there/a", 4), ("there/b", 4), ("longer/a", 5)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        with h5py.File(tmp_path / f"{name}.h5", "w") as file:
+            file["x"] = np.arange(count)
+
+    def made(name, **options):
+        pipe = Pipeline(batch_size=2, num_threads=1, seed=1, enable_checkpointing=True, **options)
+        with pipe:
+            pipe.set_outputs(fn.readers.hdf5(str(tmp_path / f"{name}.h5"), datasets="x", name="reader"))
+        return pipe
+
+    first = made("here/a")
+    first.run()
+    state = first.checkpoint()
+    assert made("there/a", checkpoint=state).run()[0].as_array().tolist() == [2, 3]
+    for other in ("there/b", "longer/a"):
+        with pytest.raises(ValueError, match="the checkpoint belongs to other data"):
+            made(other, checkpoint=state).run()
+
+
 def test_many_files_are_open_at_most_64_at_a_time(tmp_path):
     for k in range(70):
         with h5py.File(tmp_path / f"{k:02}.h5", "w") as file:
@@ -203,6 +224,15 @@ def test_shards_absent_chunks_and_text_of_zarr(tmp_path):
     text[:] = np.array(TEXTS, object)
     got = take(lambda: fn.readers.zarr(str(tmp_path / "text.zarr")), 2)[0]
     assert [v.tobytes().decode() for v in got] == TEXTS
+
+
+def test_a_chunk_that_is_too_large_is_refused_before_it_is_read(tmp_path):
+    zarr.create_array(tmp_path / "a.zarr", shape=(1 << 40, 2), chunks=(1 << 36, 2), dtype="int32")
+    with (
+        Pipeline(batch_size=1, num_threads=1),
+        pytest.raises(penstock.DataError, match="a chunk: .*68719476736 x 2 has more"),
+    ):
+        fn.readers.zarr(str(tmp_path / "a.zarr"))
 
 
 def test_a_damaged_chunk_of_zarr_names_the_store_and_the_row(tmp_path):

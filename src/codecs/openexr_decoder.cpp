@@ -261,8 +261,7 @@ Header header_of(const OpenFile& file) {
   h.tiled = storage == kTiles;
   int compression = 0;
   file.check(lib.compression(file.get(), 0, &compression), "the header");
-  // Of B44 this library returns other pixels (compared with OpenEXR 3.5: 3.1.5 reads memory that it has not written), and
-  // it lacks DWA.
+  // Of B44, 3.1.5 returns other pixels than OpenEXR 3.5 (it reads memory that it has not written), and it lacks DWA.
   if (compression < kNone || compression > kPxr24)
     no_decoder("OpenEXR: the compression {} (B44, B44A, DWAA, DWAB) is not supported; ZIP and PIZ are", compression);
   file.check(lib.data_window(file.get(), 0, &h.window), "the header");

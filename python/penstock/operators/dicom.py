@@ -210,8 +210,8 @@ def dicom(
         path: One path or several; patterns with * or ? become the files that match, sorted; a folder stands for the
             files in it, also in its folders.
         tags: Keywords of tags ("PixelSpacing", "PatientAge"), each an output more: numbers as float64, 1-D; text as
-            uint8, 1-D, several values with a backslash between them. An absent tag is empty. Of a series, the tags of
-            the first slice.
+            uint8, 1-D, several values with a backslash between them. An absent tag is empty. A series has the tags of
+            its first slice.
         series: A sample is the volume (D, H, W) of all files of one SeriesInstanceUID, in the order of their positions
             along the normal of the slices, or where files have no position in the order of InstanceNumber.
         raw: The stored values with their type, the same in all files.

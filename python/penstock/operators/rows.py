@@ -75,7 +75,7 @@ class FileRows(FileSamples):
             if count is not None and shape[0] != count:
                 self.refuse(path, f"{self._shown(name)} has {shape[0]} rows, {self._shown(self.names[0])} has {count}")
             count = shape[0]
-            self.check_size(f"{path}, {self._shown(name)}", shape[1:])
+            self._check_sizes(path, name, array)
             kind = self.kind_of(array)
             if kind is None:
                 self.refuse(path, f"{self._shown(name)} has the type {array.dtype}, which is neither numbers nor text")
@@ -83,6 +83,13 @@ class FileRows(FileSamples):
                 self.refuse(path, f"{self._shown(name)} has several texts or lists in a row")
             kinds.append((*kind, 1 if kind[1] else len(shape) - 1))
         return count, kinds
+
+    def _check_sizes(self, path, name, array):
+        """Those of a row, and of the chunk that is decompressed for it."""
+        where = f"{path}, {self._shown(name)}"
+        self.check_size(where, array.shape[1:])
+        if chunks := getattr(array, "chunks", None):
+            self.check_size(f"{where}, a chunk", chunks)
 
     # --- open files -----------------------------------------------------------------------------------------------
 
@@ -139,11 +146,12 @@ class FileRows(FileSamples):
 
         dtype, how, ndim = kind
         if name not in opened.arrays:
-            opened.arrays[name] = self.array(opened.file, name)
+            array = self.array(opened.file, name)
+            self._check_sizes(self.paths[number], name, array)
+            opened.arrays[name] = array
         array = opened.arrays[name]
         if row >= array.shape[0] or len(array.shape) - 1 != (0 if how else ndim):
             raise ValueError(f"{self._shown(name)} has changed since the pipeline was made")
-        self.check_size(self.paths[number], array.shape[1:])
         value = array[row]
         if how == "bytes":
             value = value.item() if hasattr(value, "item") else value
