@@ -5,7 +5,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from .pipeline import Pipeline
@@ -46,3 +46,16 @@ def recipe_of(pipeline: Pipeline[Any], what: str) -> Recipe:
         )
     create, arguments, keywords = pipeline._made_by
     return Recipe(create, arguments, {**keywords, "seed": pipeline.definition.options["seed"]})
+
+
+def set_other_outputs(pipeline: Pipeline[Any], values: Iterable[tuple[int, int]]) -> None:
+    """Makes other values of a pipeline, which is not built, its outputs; what was declared of the old ones holds no more.
+
+    Args:
+        pipeline: The pipeline.
+        values: Each the number of a node and of its output, which the graph has.
+    """
+    from ..graph import DataNode
+
+    pipeline._declared = dict.fromkeys(pipeline._declared)
+    pipeline.set_outputs(*(DataNode(pipeline, node, output) for node, output in values))
