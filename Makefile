@@ -116,7 +116,7 @@ test: .venv/test-installed .venv/lint-installed
 test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed .venv-triton/installed \
 		.venv-cuda12/installed .venv-frameworks/installed \
 		.venv-tensorflow-2.16/installed .venv-tensorflow-2.18/installed \
-		.venv-paddle/installed .venv-mxnet/installed .venv-docs/installed .venv-release/installed | debian-long debian-release
+		.venv-paddle/installed .venv-mxnet/installed .venv-ray/installed .venv-docs/installed .venv-release/installed | debian-long debian-release
 	tools/check build
 	tools/check test-long
 

@@ -81,6 +81,7 @@ PUBLIC = [
     "penstock.plugin.numpy",
     "penstock.plugin.pytorch",
     "penstock.plugin.pytorch.proxy",
+    "penstock.plugin.ray",
     "penstock.plugin.torch_function",
     "penstock.plugin.transformers",
     "penstock.python_function",

@@ -320,7 +320,8 @@ def test_the_map_names_the_rooms_of_the_package():
 def test_no_folder_of_ours_hides_a_package():
     """Folders of programs are on the path of modules: one called `triton` was what torch then imported."""
     ours = {path.stem for top in ("tests", "examples", "benchmarks") for path in (ROOT / top).iterdir()}
-    assert not ours & {"triton", "torch", "torchvision", "torchaudio", "tensorflow", "jax", "paddle", "mxnet", "numba"}
+    packages = {"triton", "torch", "torchvision", "torchaudio", "tensorflow", "jax", "paddle", "mxnet", "numba", "ray"}
+    assert not ours & packages
 
 
 @pytest.mark.parametrize(

@@ -367,12 +367,14 @@ def test_how_long_the_trainer_waits_says_how_many_workers_it_needs():
 
     idle, waiting = Waits(), Waits()
     for k in range(100):
-        idle.add(k, k + 0.001)
-        waiting.add(k, k + 0.75)
+        idle.add(k / 4, k / 4 + 0.0001)
+        waiting.add(k / 4, k / 4 + 0.1875)
     assert (idle.wanted(4), idle.share() < 0.01) == (4, True)
     assert 15 <= waiting.wanted(4) <= 17 and 0.74 < waiting.share() < 0.77
     assert (waiting.share(10000.0) < 0.01, waiting.wanted(4, 10000.0)) == (True, 4)  # a trainer that pauses
-    waiting.since = 100.0
+    waiting.add(25.0, 26.0)
+    assert waiting.share(60.0) == 0.0
+    waiting.since = 60.0
     assert waiting.share(10000.0) > 0.99 and waiting.wanted(4, 10000.0) == 32  # one that no batch reaches
 
 

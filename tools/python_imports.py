@@ -15,7 +15,7 @@ FOLDER = ROOT / "python" / "penstock"
 # The room that knows a Pipeline from inside. All others use its public names; those that define pipelines its `definition`.
 INSIDE = "pipeline"
 PAGE, INTERFACE = "docs/reference/plugin_interface.md", "penstock.plugin.interface"
-PUBLIC_OF_PLUGINS = ("penstock", "plugin", "pipeline", "torch", "types")
+PUBLIC_OF_PLUGINS = ("penstock", "plugin", "pipeline", "service", "torch", "types")
 
 
 def modules(folder=FOLDER):

@@ -57,6 +57,13 @@ def without_lines(text):
     return json.dumps(saved, indent=1)
 
 
+def random_operators(text):
+    """The operators of a saved form that draw random numbers, by name."""
+    nodes = json.loads(text)["graph"]["nodes"]
+    names = {node["op"] for node in nodes if "control" not in node}
+    return sorted(name for name in names if _core.operator_schema(name)["random"])
+
+
 def load(make, serialized_pipeline, filename, arguments):
     """make(**options) with the graph of the saved form, which is text, bytes or a file; `arguments` override what was stored."""
     if (serialized_pipeline is None) == (filename is None):

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import weakref
 
+from ..pipeline.recipe import recipe_of
+from .cut import cut_of, head_of
 from .deliveries import Deliveries
 from .agreement import job_of
 from .keys import key_of
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..pipeline import Pipeline
     from ..pipeline.driver import Driver
+    from .cut import Cut
 
 
 class Loader:
@@ -31,10 +34,12 @@ class Loader:
         driver: Runs the pipeline.
         deliveries: What gives the batches.
         rank, ranks: Which batches of a round this trainer gets.
+        cut: What of the graph runs here.
     """
 
-    def __init__(self, driver: Driver, deliveries: Deliveries, rank: int, ranks: int) -> None:
+    def __init__(self, driver: Driver, deliveries: Deliveries, rank: int, ranks: int, cut: Cut | None = None) -> None:
         self._driver, self._deliveries, self._rank, self._ranks = driver, deliveries, rank, ranks
+        self._cut = cut
         self._per_epoch = driver.batches_per_epoch()
         weakref.finalize(self, deliveries.close)  # its threads do not know of this object
 
@@ -55,7 +60,7 @@ class Loader:
             raise StopIteration
         if isinstance(content, Exception):
             raise content
-        return self._driver.formed(content)
+        return self._driver.formed(content if self._cut is None else self._cut.rest(content))
 
     def __len__(self) -> int:
         """Batches of an epoch of the reader for this rank: a last round that not all ranks would get full counts."""
@@ -118,8 +123,9 @@ class Loader:
             workers: how many are there. waited: the share of the time, of late, in which the trainer waited for a
             batch, from 0 to 1: where it stays above some percent, more workers help. waited_seconds: altogether.
             made_twice: batches that arrived a second time. asked_again: batches that were late. received_bytes.
+            at_trainer: the operators that run here (cut="auto").
         """
-        return self._deliveries.statistics()
+        return {**self._deliveries.statistics(), "at_trainer": [] if self._cut is None else self._cut.at_trainer}
 
     def workers_wanted(self) -> int:
         """Returns how many workers would let the trainer wait no more, judged by how long it waited of late."""
@@ -152,6 +158,7 @@ def loader(
     tls: SSLContext | None = None,
     max_batch_bytes: int = 4 << 30,
     patience: tuple[float, float] = (0.5, 10.0),
+    cut: Literal["auto"] | None = None,
 ) -> Loader:
     """Makes a loader whose batches are made by workers, which `penstock serve` starts.
 
@@ -177,6 +184,9 @@ def loader(
         tls: A context of ssl; the workers need --certificate then.
         max_batch_bytes: A batch of more is refused before memory is taken.
         patience: Seconds, at least and at most, after which a batch that is late is requested of another worker too.
+        cut: "auto": operators at the end of the graph that make a batch larger and draw no random numbers, such as a
+            conversion to float32, run in this process, and workers send what these take. The first batch, which is made
+            here, says which. None: workers run all operators.
 
     Returns:
         The loader.
@@ -204,16 +214,24 @@ def loader(
     for name, value, known in (
         ("epochs", epochs, ("stream", "partial", "drop")),
         ("without_workers", without_workers, ("make", "wait", "error")),
+        ("cut", cut, ("auto", None)),
     ):
         if value not in known:
-            raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+            raise ValueError(f"{name} must be one of {', '.join(map(str, known))}; got {value!r}")
     where = addresses if callable(addresses) else [address_of(address) for address in addresses]
     secret = key_of(key)
+    recipe = None if cut is None else recipe_of(pipeline, "loader(cut=...)")
+    divided = None if recipe is None else cut_of(recipe)
     driver, first = pipeline.driver(epochs=epochs), 0
+    made = driver if divided is None else head_of(recipe, divided.values).driver(epochs=epochs)
     if state is not None:
+        made.pipeline.load_state(state)
         pipeline.load_state(state)
         first = number_of_state(pipeline, state)
+    job = job_of(made.pipeline, epochs)
+    if divided is not None:
+        job["cut"] = [list(value) for value in divided.values]
     options = {"size": window, "at_once": at_once, "patience": Patience(*patience), "shared": shared, "step": ranks}
-    deliveries = Deliveries(driver, job_of(pipeline, epochs), first + rank, options, without_workers)
+    deliveries = Deliveries(made, job, first + rank, options, without_workers)
     deliveries.start(where, key=secret, tls=tls, most=max_batch_bytes)
-    return Loader(driver, deliveries, rank, ranks)
+    return Loader(driver, deliveries, rank, ranks, divided)

@@ -13,6 +13,7 @@ from . import greeting
 from .errors import ProtocolError, ServiceError
 from .frames import LEAVING, Connection
 from .agreement import compare, job_of, key_of_job
+from .cut import with_outputs
 from .jobs import Job
 from .keys import only_local
 from .trainer_link import TrainerLink
@@ -153,8 +154,11 @@ class Server:
         seed, size, epochs = words.get("seed"), words.get("batch_size"), words.get("epochs")
         if type(seed) is not int or type(size) is not int or epochs not in _EPOCHS:
             raise ProtocolError("the trainer's job has no seed, no batch size, or unknown epochs")
+        cut = words.get("cut")
         pipeline = self.make(seed=seed, batch_size=size)
         try:
+            if cut is not None:
+                with_outputs(pipeline, cut)
             driver = pipeline.driver(epochs=epochs)
             compare(words, job_of(pipeline, epochs))
         except BaseException:

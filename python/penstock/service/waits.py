@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import deque
 
-_LATELY = 64  # batches
+_LATELY, _SECONDS = 64, 30.0  # batches, and their time at most
 
 
 class Waits:
@@ -23,14 +23,17 @@ class Waits:
         self.since = None
 
     def share(self, now: float | None = None) -> float:
-        """The part of the time in which the trainer waited, from 0 to 1. `now`: until then, else until the last batch."""
+        """The part of the time in which the trainer waited, from 0 to 1: of the last batches, or of the last half minute where they
+        took longer. `now`: until then, else until the last batch."""
         waits = list(self.requests)
         if now is not None and self.since is not None:
             waits.append((self.since, now))
         if not waits:
             return 0.0
-        whole = (waits[-1][1] if now is None else now) - waits[0][0]
-        return min(1.0, sum(end - begin for begin, end in waits) / whole) if whole > 0 else 0.0
+        end = waits[-1][1] if now is None else now
+        begin = max(waits[0][0], end - _SECONDS)
+        waited = sum(max(0.0, last - max(first, begin)) for first, last in waits)
+        return min(1.0, waited / (end - begin)) if end > begin else 0.0
 
     def wanted(self, workers: int, now: float | None = None) -> int:
         """How many workers would make batches as fast as the trainer takes them; eight times as many at most."""
