@@ -20,9 +20,10 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 from pyarrow import parquet
+from remote_server import RemoteServer
 
 import penstock
-from penstock import commands, conversion, fn, types
+from penstock import commands, conversion, fn, storage, types
 from penstock.conversion import run as conversion_run
 from penstock.conversion.formats import open_source
 
@@ -514,6 +515,21 @@ def test_files_of_ffcv(tmp_path):
     (tmp_path / "b.beton").write_bytes(content[: start + 100])
     with pytest.raises(penstock.DataError, match="b.beton"):
         conversion.convert(tmp_path / "b.beton", tmp_path / "z", "mds")
+
+
+def test_a_set_that_is_somewhere_else(sets, tmp_path, monkeypatch):
+    pytest.importorskip("obstore")
+    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "bucket").mkdir()
+    shutil.copytree(sets / "mds", tmp_path / "bucket" / "set")
+    with RemoteServer(tmp_path) as server:
+        access = {"endpoint": server.url, "region": "eu-west-1", "access_key_id": "a", "secret_access_key": "b"}
+        storage.configure(**{**storage._DEFAULTS, "s3": access})
+        try:
+            conversion.convert("s3://bucket/set", tmp_path / "x", "tar", threads=2)
+        finally:
+            storage.configure(**storage._DEFAULTS)
+    assert CONTENT["tar"](tmp_path / "x") == CONTENT["mds"](sets / "mds")
 
 
 def test_the_command(photos, tmp_path, capsys):

@@ -10,7 +10,8 @@ import struct
 import numpy as np
 
 from .. import _core, fn
-from ..annotations.records import json_of
+from ..annotations.records import fault, json_of
+from ..pipeline import Pipeline
 from .fields import KEY, OF_BYTES, Field, picture_ending
 from .reading import Source
 from .writing import PieceOfFile, Target
@@ -19,6 +20,18 @@ _INDEX = "index.json"
 _TEXTS = ("str", "str_int", "str_float", "str_decimal")
 _CODES = {"uint8": 8, "int8": 9, "uint16": 16, "int16": 17, "float16": 18, "uint32": 32, "int32": 33, "float32": 34}
 _CODES |= {"uint64": 64, "int64": 65, "float64": 66}
+
+
+def _remote_json(url):
+    pipe = Pipeline(batch_size=1, num_threads=1)
+    with pipe:
+        pipe.set_outputs(fn.readers.file(files=[url])[0])
+    try:
+        return json.loads(pipe.run()[0][0].numpy().tobytes())
+    except (ValueError, RecursionError) as error:
+        raise fault(url, "", f"the file is not JSON: {error}") from None
+    finally:
+        pipe.close()
 
 
 def field_of_encoding(name, encoding):
@@ -56,11 +69,7 @@ class MdsSource(Source):
         """Reads the index."""
         index = os.path.join(self.path, _INDEX)
         self.files = [index]
-        if "://" in self.path:
-            path = np.frombuffer(f"{self.path.rstrip('/')}/{_INDEX}".encode(), np.uint8)
-            root = json.loads(fn.io.file.read(path).tobytes())
-        else:
-            root = json_of(index)
+        root = _remote_json(f"{self.path.rstrip('/')}/{_INDEX}") if "://" in self.path else json_of(index)
         try:
             shards = root["shards"]
             columns = list(zip(shards[0]["column_names"], shards[0]["column_encodings"]))

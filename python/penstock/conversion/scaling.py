@@ -26,7 +26,7 @@ class Scaling:
 
     Args:
         shorter: Pixels.
-        quality: Of the JPEG files that are written.
+        quality: The quality of the JPEG files that are written.
     """
 
     def __init__(self, shorter, quality):
