@@ -45,3 +45,10 @@ def test_types_offer_every_constant_and_no_module():
 def test_an_operator_of_the_group_is_offered():
     assert {"uniform", "normal"} <= offered("penstock.fn.random.")
     assert "resize" in offered("penstock.fn.res")
+
+
+def test_completers_that_read_the_source_find_all_public_names():
+    said = {c.name for c in jedi.Script("import penstock\npenstock.").complete()}
+    assert set(penstock.__all__) <= said
+    text = "import penstock\n@penstock.pipeline_def(batch_size=3)\ndef f(folder): ...\nf('a').ru"
+    assert [c.name for c in jedi.Script(text).complete()] == ["run"]

@@ -11,7 +11,7 @@ from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, s
 from .graph import DataNode, newaxis
 from .native import cmake_prefix_path, get_include, load_library
 
-TYPE_CHECKING = False
+TYPE_CHECKING = bool()  # completers that read the source leave out what `False` guards: not even pipeline_def was found
 if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
     from . import (
         albumentations,
