@@ -10826,8 +10826,9 @@ def sobel(
 
     This is OpenCV's Sobel: along each axis a binomial window, of which [-1, 1] takes the place
     of [1, 1] once for each order. Each channel is by itself. Sums of bytes are exact, others in
-    float32. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
-    Types: integers of 8 and 16 bits, float16, float32.
+    float32: with windows of 5 and 7 of columns, then of rows. Layouts: HW, HWC, CHW, each also
+    with a leading F; the output keeps the layout. Types: integers of 8 and 16 bits, float16,
+    float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
