@@ -252,6 +252,19 @@ def test_bytes_side_by_side_have_the_hue_of_planes(colors, space):
     np.testing.assert_array_equal(together, apart.transpose(1, 2, 0))
 
 
+@pytest.mark.parametrize("space", ["YCrCb", "YUV"])
+@pytest.mark.parametrize("colors", ["RGB", "BGR"])
+def test_luma_side_by_side_has_the_colors_of_planes(colors, space):
+    """All pairs of chromas; rows that do not fill a register."""
+    chroma = np.arange(256, dtype=np.uint8)
+    luma = np.uint8([0, 1, 77, 128, 254, 255])
+    x = np.stack(np.meshgrid(luma, chroma, chroma, indexing="ij"), axis=-1).reshape(-1, 3)
+    x = x[: len(x) // 1531 * 1531].reshape(-1, 1531, 3)
+    together = convert(tensor(x, layout="HWC"), space, colors).numpy()
+    apart = convert(tensor(np.ascontiguousarray(x.transpose(2, 0, 1)), layout="CHW"), space, colors).numpy()
+    np.testing.assert_array_equal(together, apart.transpose(1, 2, 0))
+
+
 @pytest.mark.parametrize("frame", ["NV12", "NV21", "I420", "YV12", "NV16", "NV24"])
 def test_planes_may_be_inputs(frame):
     random = np.random.default_rng(8)

@@ -23,6 +23,7 @@ def digest():
             fn.resize(x, size=[9, 11], interp_type=2),
             fn.resize(x.astype(np.float16), size=[50, 9]),
             fn.resize(x, size=[shape[0] // 2, shape[1] // 2], interp_type="area"),
+            *(fn.resize(x, size=[31, 58], interp_type=kind, compat="opencv") for kind in (1, 2, 3)),
             fn.gaussian_blur(penstock.tensor(x, layout="HWC"), sigma=2.0).numpy(),
             fn.crop_mirror_normalize(x, mirror=1, std=[3.0]),
             fn.crop_mirror_normalize(x, dtype="float16", std=[7.0]),
@@ -31,6 +32,9 @@ def digest():
         if shape[2] == 3:
             results.append(fn.color_twist(x, hue=20.0, brightness=1.5))
             results.append(fn.color_space_conversion(x, image_type=0, output_type=3))
+            results.extend(
+                fn.color_space_conversion(x, image_type=luma, output_type=to) for luma in (14, 15) for to in (0, 1)
+            )
             results.extend(function(penstock.tensor(x, layout="HWC")).numpy() for function in (fn.sphere, fn.water))
             results.append(fn.warp_affine(x.astype(np.float32), matrix=[0.9, 0.2, 1, -0.1, 1.1, 2], interp_type=0))
         for y in results:

@@ -19,8 +19,18 @@ OPENCV = {
     "lanczos3": cv2.INTER_LANCZOS4,
     "area": cv2.INTER_AREA,
 }
-# The largest difference of a byte, and the share of bytes that differ; the page of the operator says them.
+# The largest difference of a byte, and the share of bytes that differ, of float32 sums; the page of the operator says them.
 BYTES = {"nearest": (0, 0), "linear": (1, 0.15), "cubic": (1, 0.02), "lanczos3": (1, 0.03), "area": (1, 0.08)}
+EXACT = ["linear", "cubic", "lanczos3", "area"]
+
+
+@pytest.fixture
+def own_code():
+    """OpenCV's own code computes, not IPP."""
+    used = cv2.ipp.useIPP()
+    cv2.ipp.setUseIPP(False)
+    yield
+    cv2.ipp.setUseIPP(used)
 
 
 def picture(rng, dtype, channels=None, largest=60):
@@ -43,12 +53,98 @@ def test_resize_is_opencv(name, dtype):
     for _ in range(CASES if dtype == "uint8" else CASES // 2):
         x = picture(rng, dtype)
         size = rng.integers(1, 90, 2)
-        y = fn.resize(x, size=size.astype(np.float32), interp_type=name, compat="opencv").astype(np.float64)
+        given = {"weights": "float32"} if name in EXACT else {}
+        y = fn.resize(x, size=size.astype(np.float32), interp_type=name, compat="opencv", **given).astype(np.float64)
         apart = np.abs(y - by_opencv(x, size, OPENCV[name]))
         worst, differing, count = max(worst, apart.max()), differing + (apart > 0).sum(), count + apart.size
         assert worst <= {"uint8": 1, "uint16": 1, "float32": 0.5}[dtype], (x.shape, size)
     if dtype == "uint8":
         assert worst <= BYTES[name][0] and differing <= BYTES[name][1] * count, (worst, differing / count)
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16", "float32", "float64"])
+def test_values_are_opencvs(own_code, name, dtype):
+    rng = np.random.default_rng(10)
+    for _ in range(CASES if dtype == "uint8" else CASES // 4):
+        x, size = (
+            picture(rng, "float32").clip(0, 255 if dtype == "uint8" else 32767).astype(dtype),
+            rng.integers(1, 90, 2),
+        )
+        x = picture(rng, dtype) if dtype == "uint8" else x
+        if name in ("linear", "area") and dtype != "uint8" and not (x.shape[:2] % size).any():
+            continue  # OpenCV makes means of whole pixels, in another order
+        y = fn.resize(x, size=size.astype(np.float32), interp_type=name, compat="opencv")
+        np.testing.assert_array_equal(y, by_opencv(x, size, OPENCV[name]), f"{x.shape} {size}")
+
+
+def test_means_of_whole_bytes_are_opencvs():
+    rng = np.random.default_rng(14)
+    for k in range(CASES // 2):
+        n, factors = rng.integers(1, 30, 2), rng.integers(1, 13, 2) if k else np.array([2, 2])
+        x = rng.integers(0, 256, (*n * factors, rng.integers(1, 5)), np.uint8)
+        y = fn.resize(x, size=n.astype(np.float32), interp_type="area", compat="opencv")
+        np.testing.assert_array_equal(y, by_opencv(x, n, cv2.INTER_AREA), f"{x.shape} {n}")
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_bytes_are_opencvs_with_ipp_but_for_the_cubic(name):
+    rng, differing, count = np.random.default_rng(11), 0, 0
+    for _ in range(CASES // 4):
+        x, size = picture(rng, "uint8"), rng.integers(1, 90, 2)
+        y = fn.resize(x, size=size.astype(np.float32), interp_type=name, compat="opencv")
+        apart = np.abs(y.astype(int) - by_opencv(x, size, OPENCV[name]))
+        differing, count = differing + (apart > 0).sum(), count + apart.size
+        assert apart.max() <= (name == "cubic")
+    assert differing <= 0.06 * count
+
+
+@pytest.mark.parametrize("layout", ["HW", "CHW", "FHWC", "FCHW"])
+@pytest.mark.parametrize("name", EXACT)
+def test_layouts_of_opencvs_values(own_code, layout, name):
+    rng = np.random.default_rng(12)
+    x = rng.integers(0, 256, (21, 34, 3), np.uint8)
+    together, planes = (by_opencv(v, [30, 17], OPENCV[name]) for v in (x, x[:, :, :1]))
+    alone = np.stack([by_opencv(np.ascontiguousarray(x[:, :, c]), [30, 17], OPENCV[name])[:, :, 0] for c in range(3)])
+    views = {"HW": x[:, :, 0], "CHW": x.transpose(2, 0, 1), "FHWC": np.stack([x, x])}
+    views["FCHW"] = np.stack([views["CHW"]] * 2)
+    wanted = {"HW": planes[:, :, 0], "CHW": alone, "FHWC": np.stack([together] * 2), "FCHW": np.stack([alone] * 2)}
+    y = fn.resize(penstock.tensor(views[layout], layout=layout), size=[30, 17], interp_type=name, compat="opencv")
+    np.testing.assert_array_equal(y.numpy(), wanted[layout])
+
+
+def test_what_else_an_exact_resize_takes(own_code):
+    rng = np.random.default_rng(13)
+    x = [rng.integers(0, 256, (*rng.integers(9, 40, 2), 3), np.uint8) for _ in range(3)]
+    sizes = rng.integers(5, 60, (3, 2)).astype(np.float32)
+    wanted = [by_opencv(one, size, cv2.INTER_LINEAR) for one, size in zip(x, sizes)]
+
+    @penstock.pipeline_def(batch_size=3, num_threads=2, device_id=None)
+    def pipeline():
+        images = fn.external_source(lambda: x, layout="HWC")
+        size = fn.external_source(lambda: list(sizes))
+        small, extents = fn.resize(images, size=size, compat="opencv", save_attrs=True)
+        kind = fn.external_source(lambda: [np.int32(k) for k in (1, 2, 8)])
+        return (
+            small,
+            extents,
+            fn.resize(images, size=size, compat="opencv", interp_type=kind),
+            fn.cast(small, dtype="float32"),
+        )
+
+    made, extents, mixed, floats = ([s.numpy() for s in output] for output in pipeline().run())
+    per_sample = penstock.per_sample(list(sizes))
+    called = [s.numpy() for s in fn.resize(x, size=per_sample, compat="opencv", dtype="float32")]
+    for k in range(3):
+        np.testing.assert_array_equal(made[k], wanted[k])
+        np.testing.assert_array_equal(called[k], wanted[k].astype(np.float32))
+        np.testing.assert_array_equal(floats[k], called[k])
+        assert extents[k].tolist() == list(x[k].shape[:2]) and np.abs(mixed[k].astype(int) - wanted[k]).mean() < 40
+    mirrored = fn.resize(x[0], size=[-20, 30], compat="opencv")
+    np.testing.assert_array_equal(mirrored, fn.resize(x[0][::-1].copy(), size=[20, 30], compat="opencv"))
+    part = fn.resize(x[1][2:8, 1:9].copy(), size=[6, 8], compat="opencv")
+    region = fn.resize(x[1], size=[6, 8], roi_start=[2, 1], roi_end=[8, 9], compat="opencv")
+    np.testing.assert_array_equal(region, part)
 
 
 @pytest.mark.parametrize("factors", [(2, 2), (4, 4), (3, 3), (2, 4), (5, 3), (7, 7), (1, 1), (8, 8)])
@@ -126,8 +222,22 @@ def test_resize_is_torchvision(name, mode, antialias):
         ({"compat": "opencv", "outside": "cut"}, "compat='opencv' has another rule than outside='cut'"),
         ({"compat": "pillow", "antialias": False}, "compat='pillow' is antialiased"),
         ({"interp_type": 9}, r"8 \(area\), got 9"),
+        ({"interp_type": 9, "compat": "opencv"}, r"8 \(area\), got 9"),
     ],
 )
 def test_wrong_peers_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         fn.resize(np.zeros((4, 4, 3), np.uint8), size=[2, 2], **arguments)
+
+
+@pytest.mark.parametrize(
+    "x, layout, message",
+    [
+        (np.zeros((0, 4, 3), np.uint8), "HWC", "an image of the shape .* has no pixels"),
+        (np.zeros((2, 4, 4, 3), np.uint8), "DHWC", "compat='opencv' resizes images, got the layout 'DHWC'"),
+        (np.zeros((4, 3, 4), np.uint8), "HCW", "expected a layout such as HWC, CHW or FHWC, got 'HCW'"),
+    ],
+)
+def test_what_opencv_does_not_resize(x, layout, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        fn.resize(penstock.tensor(x, layout=layout), size=[2, 2], compat="opencv")

@@ -65,12 +65,17 @@ static void set_device(const Graph& g, Node& node) {
                     : node.device != "cpu";
 }
 
-static void set_outputs_of(Node& node, const OpInfo& info, std::vector<Argument> named) {
-  static const Batch later;  // the values exist when the pipeline runs
+// With a batch where each sample has its own value, which exists when the pipeline runs.
+static std::vector<Argument> with_later(std::vector<Argument> named, const Node& node, const OpInfo& info) {
+  static const Batch later;
   for (size_t i = 0; i < named.size(); ++i)
     for (const auto& [name, ref] : node.per_sample)
       if (name == info.args[i].name) named[i].batch = &later;
-  const int outputs = outputs_of(info, named);
+  return named;
+}
+
+static void set_outputs_of(Node& node, const OpInfo& info, const std::vector<Argument>& named) {
+  const int outputs = outputs_of(info, with_later(named, node, info));
   if (node.outputs <= 0) node.outputs = outputs;
   const bool one_more = node.outputs == outputs + 1 && outputs == info.outputs && info.family == Family::stage &&
                         find_op(point_map_name(info.name));
@@ -99,8 +104,8 @@ int Graph::add(Node node) {
     const ValueForms* by_values = node.per_sample.empty() ? nullptr : value_forms(node.op);
     if (by_values) return add_by_values(*this, node, *by_values);
     name_node(*this, node);
-    std::vector<Argument> named = constants_of(node, info_of(node));
-    node.op = form_of(info_of(node), node.inputs.size(), named).name;
+    const std::vector<Argument> named = constants_of(node, info_of(node));
+    node.op = form_of(info_of(node), node.inputs.size(), with_later(named, node, info_of(node))).name;
     const OpInfo& info = info_of(node);
     separate_argument_inputs(node, info, named);
     check_argument_names(node, info);
@@ -113,7 +118,7 @@ int Graph::add(Node node) {
     if (info.family == Family::source && !calls_back(node) && node.region != 0)
       bad_argument("a source of samples cannot be inside a condition or loop: create it before");
     set_device(*this, node);
-    set_outputs_of(node, info, std::move(named));
+    set_outputs_of(node, info, named);
     join_domains(node);
     node.id = static_cast<int>(nodes_.size());  // constants may have been inserted before it
     if (mixes(node)) node.types = mixed_types(*this, node);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "families/frame/luma.h"
+#include "operator/byte_pixels.h"
 #include "ops/shared/color_formats.h"
 
 namespace penstock {
@@ -78,5 +82,15 @@ struct OfLuma : ColorForm<OfLuma> {
   }
 };
 PENSTOCK_OPERATOR(OfLuma);
+
+static bool colors_of_luma(const BoundOp& op, Target target, const uint8_t* in, uint8_t* out, int64_t n) {
+  const auto c = static_cast<const CoefAdaptor<OfLuma>&>(op).op.coef<float>(0);
+  const auto parts = [](float v) { return static_cast<int32_t>(std::lround(v * 16384)); };
+  return frame::luma_pixels(
+      target, {parts(c.red), parts(c.green_red), parts(c.green_blue), parts(c.blue), c.red_first > 0, c.blue_first > 0},
+      in, out, n);
+}
+[[maybe_unused]] static const bool luma_has_byte_loop =
+    add_byte_pixels("color_space_conversion@of_luma", &colors_of_luma);
 
 }  // namespace penstock

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "operator/forms.h"
+#include "operator/named_numbers.h"
 #include "ops/shared/resize_arguments.h"
 
 namespace penstock {
 
-struct Resize : ResampleOperator, ResizeArguments {
-  bool save_attrs = false;
-  Optional<int> image_type;
-
+struct Resize : ResampleOperator, WholeResizeArguments {
   static Schema<Resize> schema() {
     return Schema<Resize>(
                "resize",
                "Resizes images and volumes.\n\nThe filters are separable, over the axes D, H and W; weights are "
                "computed in float64, sums in float32. Samples outside the input repeat its edge, or have no weight. A "
-               "region limits the "
-               "position of the result, not what the filter reads. Layouts: any with H and W; the output keeps the "
-               "layout. Types: all. Cubic: Keys 1981 (a = -0.5).\n\nWith compat=\"opencv\", bytes are cv2.resize's for "
-               "nearest, and differ by at most 1 for linear (12 % of bytes of noise: OpenCV cuts bits between the "
-               "axes), "
-               "cubic (1 %) and LANCZOS4 (2 %). Area gives OpenCV's bytes where it makes means of whole pixels and "
-               "their "
-               "number is odd or a power of two, else a byte may differ by 1 where its mean is a half.\n\n"
+               "region limits the position of the result, not what the filter reads. Layouts: any with H and W; the "
+               "output keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).\n\n"
+               "With compat=\"opencv\", linear, cubic, LANCZOS4 and area give the bytes of cv2.resize, where OpenCV's "
+               "own code "
+               "computes them (cv2.ipp.setUseIPP(False)): IPP rounds cubic bytes of 1, 3 or 4 channels otherwise (4 % "
+               "differ by 1), and linear and cubic sums of other types. Values of other types are OpenCV's, too, but "
+               "for rounding where it makes means of whole pixels of them. dtype converts these values. Such a resize "
+               "takes images, no volumes, and joins no stage. If weights, min_filter, mag_filter or a filter for each "
+               "sample is given, sums are in float32 instead: bytes differ by at most 1, for linear 12 % of bytes of "
+               "noise, from IPP's cubic 1 of 100,000. Nearest always gives OpenCV's values, area without compat its "
+               "bytes where it makes means of whole pixels and their number is odd or a power of two.\n\n"
                "Example:\n"
                ">>> image = np.zeros((480, 640, 3), np.uint8)\n"
                ">>> small = fn.resize(image, size=[240, 320], interp_type=\"area\", compat=\"opencv\")")
-        .with(&resize_arguments<Resize>)
-        .arg("save_attrs", &Resize::save_attrs,
-             "Add an output: the extents of the input along D, H and W, int32, outermost first.")
-        .arg("image_type", &Resize::image_type, "Deprecated; accepted without effect.")
+        .with(&whole_resize_arguments<Resize>)
         .size_output("save_attrs")
         .float64(
             "the weights and positions of taps, once for each row and column of a tile, because float32 has too "
@@ -48,5 +47,25 @@ struct Resize : ResampleOperator, ResizeArguments {
   Layout layout;
 };
 PENSTOCK_OPERATOR(Resize);
+
+namespace {
+
+std::string choose_resize(const OpInfo& info, size_t, std::span<const Argument> args) {
+  bool opencv = false;
+  for (size_t k = 0; k < args.size(); ++k) {
+    if (!args[k].given()) continue;
+    const std::string& name = info.args[k].name;
+    if (name == "weights" || name == "min_filter" || name == "mag_filter") return info.name;
+    if (name == "compat") opencv = value_as<std::string>(args[k].value) == "opencv";
+    if (name != "interp_type") continue;
+    if (args[k].batch) return info.name;
+    const auto filter = value_as<int64_t>(without_name(info.args[k], args[k].value));
+    if ((filter < 1 || filter > 3) && filter != 8) return info.name;  // linear, cubic, lanczos3, area
+  }
+  return opencv ? info.name + "@opencv" : info.name;
+}
+[[maybe_unused]] const bool resize_has_forms = add_forms("resize", &choose_resize);
+
+}  // namespace
 
 }  // namespace penstock

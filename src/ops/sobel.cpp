@@ -17,8 +17,10 @@ struct Sobel : WholeOperator {
                "sobel",
                "Computes a derivative of images by Sobel's windows.\n\nThis is OpenCV's Sobel: along each axis a "
                "binomial window, of which [-1, 1] takes the place of [1, 1] once for each order. Each channel is "
-               "by itself. Sums of bytes are exact, others in float32. Layouts: HW, HWC, CHW, each also with a "
-               "leading F; the output keeps the layout. Types: integers of 8 and 16 bits, float16, float32.\n\n"
+               "by itself. Sums of bytes are exact, others in float32: with windows of 5 and 7 of columns, then of "
+               "rows. "
+               "Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: integers of 8 "
+               "and 16 bits, float16, float32.\n\n"
                "Example:\n"
                ">>> ramp = np.tile(np.arange(5, dtype=np.uint8), (3, 1))\n"
                ">>> fn.sobel(ramp)[1].tolist()\n"
@@ -66,25 +68,44 @@ struct Sobel : WholeOperator {
     out[0] = in[0];
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
+    const SobelTaps down = sobel_taps(window_size, dy), across = sobel_taps(window_size, dx);
+    SobelTaps one;
+    one.weights[0] = 1;
+    const bool apart = window_size > 3 && in[0].dtype != DType::uint8 &&  // an axis at a time has less products
+                       has_tiles(window_of(in[0], down, one), DType::float32) &&
+                       has_tiles(window_of(in[0], one, across), DType::float32);
+    if (apart) {
+      View sums = out[0];
+      sums.data = to.scratch(static_cast<size_t>(sums.volume()) * sizeof(float));
+      derive(in[0], sums, down, one, 1.0f, to);
+      to.then();
+      return derive(sums, out[0], one, across, scale, to);
+    }
+    derive(in[0], out[0], down, across, scale, to);
+  }
+
+ private:
+  CorrelationRule::Coef window_of(const View& in, const SobelTaps& down, const SobelTaps& across) const {
     CorrelationRule::Coef c{};
-    c.in = c.out = image_extents(in[0].shape, in[0].layout);
+    c.in = image_extents(in.shape, in.layout);
     c.in.outer *= c.in.depth, c.in.depth = 1, c.out = c.in;
     c.border = border_;
-    const SobelTaps down = sobel_taps(window_size, dy), across = sobel_taps(window_size, dx);
     c.window[0] = 1, c.window[1] = down.size, c.window[2] = across.size;
     for (int i = 0; i < 3; ++i) c.anchor[i] = c.window[i] / 2;
+    return c;
+  }
+  void derive(const View& in, const View& out, const SobelTaps& down, const SobelTaps& across, float factor,
+              SampleWork& to) const {
+    const CorrelationRule::Coef c = window_of(in, down, across);
     std::vector<float> weights;
     for (int y = 0; y < down.size; ++y)
       for (int x = 0; x < across.size; ++x)
         weights.push_back(
-            static_cast<float>(down.weights[static_cast<size_t>(y)] * across.weights[static_cast<size_t>(x)]) * scale);
+            static_cast<float>(down.weights[static_cast<size_t>(y)] * across.weights[static_cast<size_t>(x)]) * factor);
     std::function<void()> host;
-    if (in[0].dtype == DType::uint8 && scale == 1)
-      host = [=, from = in[0], into = out[0]] { derive_bytes(from, into, c.in, c.border, down, across); };
-    correlate(in[0], out[0], c, to, image_table(weights), host);
+    if (in.dtype == DType::uint8 && factor == 1) host = [=] { derive_bytes(in, out, c.in, c.border, down, across); };
+    correlate(in, out, c, to, image_table(weights), host);
   }
-
- private:
   static void derive_bytes(const View& in, const View& out, const ImageRule::Extents& e, int border,
                            const SobelTaps& down, const SobelTaps& across) {
     const int64_t row = e.width * e.inner, rows = e.outer * e.height;

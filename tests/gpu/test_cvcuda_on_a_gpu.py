@@ -69,3 +69,33 @@ def test_functions_give_the_bytes_of_the_host(name):
         there = call(cvcuda.as_tensor(penstock.tensor(array).gpu(), layout))
         assert hasattr(there.cuda(), "__cuda_array_interface__")
         np.testing.assert_array_equal(there.cpu(), call(cvcuda.as_tensor(array, layout)).cpu())
+
+
+@pytest.mark.parametrize("layout, dtype", [("NHWC", np.uint8), ("NCHW", np.uint16), ("NCHW", np.float32)])
+def test_areas_of_random_values_have_the_bytes_of_the_host(layout, dtype):
+    array = (
+        IMAGES.astype(dtype) if layout == "NHWC" else np.ascontiguousarray(IMAGES.transpose(0, 3, 1, 2)).astype(dtype)
+    )
+    anchors, sizes = (
+        np.int32([[1, 2], [3, 4], [8, 0]]),
+        np.int32([[5, 6, 7], [3, 4, 1], [4, 13, 6]]),
+    )  # a mask of channels
+
+    def drawn(x, there, seed):
+        given = [np.float32(range(12)), np.int32([0, 1, 1])]
+        given = [cvcuda.as_tensor(penstock.tensor(v).gpu() if there else v, letter) for v, letter in zip(given, "NN")]
+        areas = [cvcuda.as_tensor(penstock.tensor(v).gpu() if there else v, "NC") for v in (anchors, sizes)]
+        return cvcuda.erase(cvcuda.as_tensor(x, layout), *areas, *given, random=True, seed=seed)
+
+    there = drawn(penstock.tensor(array).gpu(), True, 3)
+    here = drawn(array, False, 3).cpu()
+    assert hasattr(there.cuda(), "__cuda_array_interface__")
+    np.testing.assert_array_equal(there.cpu(), here)
+    assert (drawn(array, False, 4).cpu() != here).any() and there.dtype == dtype
+    images = here if layout == "NHWC" else here.transpose(0, 2, 3, 1)
+    outside = np.ones(IMAGES.shape, bool)
+    outside[0, 2:8, 1:6], outside[1, 4:8, 3:6, 0], outside[1, 0:13, 8:12, 1:] = False, False, False
+    np.testing.assert_array_equal(images[outside], IMAGES[outside].astype(dtype))
+    inside = images[~outside].astype(np.float64)
+    most = 1.0 if dtype == np.float32 else np.iinfo(dtype).max  # uniform over the range of the type
+    assert 0 <= inside.min() and inside.max() <= most and abs(inside.mean() / most - 0.5) < 0.1

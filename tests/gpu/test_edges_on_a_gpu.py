@@ -41,3 +41,14 @@ def test_letterboxes_and_derivatives_are_those_of_the_cpu():
     for k, out in enumerate(outputs_of(program)[1]):
         for i, x in enumerate(PICTURES):
             np.testing.assert_array_equal(np.asarray(out.cpu()[i]), np.asarray(program(x)[k]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16"])
+@pytest.mark.parametrize(
+    "given", [{"window_size": 5, "dx": 1, "dy": 1, "border": "constant"}, {"window_size": 7, "scale": 0.3}]
+)
+def test_derivatives_along_one_axis_after_the_other(dtype, given):
+    """A low image, whose sums are made at once, lies between two others."""
+    batch = penstock.batch([x.astype(dtype) for x in PICTURES], layout="HWC")
+    for cpu, gpu in zip(fn.sobel(batch, **given), fn.sobel(batch.gpu(), **given).cpu(), strict=True):
+        np.testing.assert_array_equal(gpu.numpy(), cpu.numpy())

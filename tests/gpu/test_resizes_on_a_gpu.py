@@ -33,9 +33,18 @@ def test_areas(factors, layout, dtype):
 @pytest.mark.parametrize("kind", ["nearest", "linear", "cubic", "lanczos3", "box", "hamming"])
 def test_filters_of_other_libraries(compat, kind):
     rng = np.random.default_rng(2)
-    for dtype in ("uint8", "float32"):
+    for dtype in ("uint8", "float32", "int16") if compat == "opencv" else ("uint8", "float32"):
         x = [rng.integers(0, 256, (*rng.integers(5, 50, 2), 3)).astype(dtype) for _ in range(2)]
         on_both(x, "HWC", size=rng.integers(4, 60, 2).astype(np.float32), interp_type=kind, compat=compat)
+
+
+@pytest.mark.parametrize("kind", ["linear", "cubic", "lanczos3", "area"])
+def test_opencvs_values_in_other_layouts(kind):
+    rng = np.random.default_rng(4)
+    for layout, shape in (("HW", (20, 33)), ("CHW", (3, 20, 33)), ("FHWC", (2, 20, 33, 1))):
+        x = [rng.integers(0, 256, shape).astype(np.uint8) for _ in range(2)]
+        for size in ([31, 17], [10, 11], [9, 13]):
+            on_both(x, layout, size=size, interp_type=kind, compat="opencv", dtype="float32")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "uint16", "int16"])

@@ -845,8 +845,9 @@ struct SobelArguments {
 // Computes a derivative of images by Sobel's windows.
 //
 // This is OpenCV's Sobel: along each axis a binomial window, of which [-1, 1] takes the place of [1, 1] once for each
-// order. Each channel is by itself. Sums of bytes are exact, others in float32. Layouts: HW, HWC, CHW, each also with
-// a leading F; the output keeps the layout. Types: integers of 8 and 16 bits, float16, float32.
+// order. Each channel is by itself. Sums of bytes are exact, others in float32: with windows of 5 and 7 of columns,
+// then of rows. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: integers of 8
+// and 16 bits, float16, float32.
 inline Batch sobel(const Batch& input, const SobelArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("sobel", {&input}, arguments.list(), options);
 }

@@ -725,9 +725,9 @@ struct ResizeArguments {
   // Antialiasing: widen the filter of an axis that shrinks; no effect on nearest. Default: true.
   Optional<bool> antialias{};
   // A library whose filters and positions these are. opencv: cv2.resize: no antialiasing, the nearest sample by the
-  // upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4; bytes of LANCZOS4 have weights of 11
-  // bits. torchvision: the nearest sample by corners, in float32; outside="cut" with antialias, else cubic with a =
-  // -0.75. pillow: outside="cut", antialiased. Default: "".
+  // upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4. torchvision: the nearest sample by
+  // corners, in float32; outside="cut" with antialias, else cubic with a = -0.75. pillow: outside="cut", antialiased.
+  // Default: "".
   Optional<std::string> compat{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -796,10 +796,14 @@ struct ResizeArguments {
 // outside the input repeat its edge, or have no weight. A region limits the position of the result, not what the
 // filter reads. Layouts: any with H and W; the output keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).
 //
-// With compat="opencv", bytes are cv2.resize's for nearest, and differ by at most 1 for linear (12 % of bytes of
-// noise: OpenCV cuts bits between the axes), cubic (1 %) and LANCZOS4 (2 %). Area gives OpenCV's bytes where it makes
-// means of whole pixels and their number is odd or a power of two, else a byte may differ by 1 where its mean is a
-// half.
+// With compat="opencv", linear, cubic, LANCZOS4 and area give the bytes of cv2.resize, where OpenCV's own code
+// computes them (cv2.ipp.setUseIPP(false)): IPP rounds cubic bytes of 1, 3 or 4 channels otherwise (4 % differ by 1),
+// and linear and cubic sums of other types. Values of other types are OpenCV's, too, but for rounding where it makes
+// means of whole pixels of them. dtype converts these values. Such a resize takes images, no volumes, and joins no
+// stage. If weights, min_filter, mag_filter or a filter for each sample is given, sums are in float32 instead: bytes
+// differ by at most 1, for linear 12 % of bytes of noise, from IPP's cubic 1 of 100,000. Nearest always gives OpenCV's
+// values, area without compat its bytes where it makes means of whole pixels and their number is odd or a power of
+// two.
 //
 // Computes in float64: the weights and positions of taps, once for each row and column of a tile, because float32 has
 // too few digits for positions in large images.
@@ -836,9 +840,9 @@ struct ResizeCropMirrorArguments {
   // Antialiasing: widen the filter of an axis that shrinks; no effect on nearest. Default: true.
   Optional<bool> antialias{};
   // A library whose filters and positions these are. opencv: cv2.resize: no antialiasing, the nearest sample by the
-  // upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4; bytes of LANCZOS4 have weights of 11
-  // bits. torchvision: the nearest sample by corners, in float32; outside="cut" with antialias, else cubic with a =
-  // -0.75. pillow: outside="cut", antialiased. Default: "".
+  // upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4. torchvision: the nearest sample by
+  // corners, in float32; outside="cut" with antialias, else cubic with a = -0.75. pillow: outside="cut", antialiased.
+  // Default: "".
   Optional<std::string> compat{};
   // Position of the window, 0: left, 1: right. Default: 0.5.
   PerSample<double> crop_pos_x{};

@@ -59,7 +59,7 @@ def resize(call):
     """Resizes images without antialiasing."""
     given = {"interp_type": filter_of(call, call.interp), "antialias": False}
     if call.interp == Interp.CUBIC:
-        given["compat"] = "opencv"
+        given |= {"compat": "opencv", "weights": "float32"}  # not OpenCV's integers
     return Step(fn.resize, call.x, size=size_of(call), **given)
 
 

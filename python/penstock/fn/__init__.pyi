@@ -9605,10 +9605,15 @@ def resize(
     the position of the result, not what the filter reads. Layouts: any with H and W; the output
     keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).
 
-    With compat="opencv", bytes are cv2.resize's for nearest, and differ by at most 1 for linear
-    (12 % of bytes of noise: OpenCV cuts bits between the axes), cubic (1 %) and LANCZOS4 (2 %).
-    Area gives OpenCV's bytes where it makes means of whole pixels and their number is odd or a
-    power of two, else a byte may differ by 1 where its mean is a half.
+    With compat="opencv", linear, cubic, LANCZOS4 and area give the bytes of cv2.resize, where
+    OpenCV's own code computes them (cv2.ipp.setUseIPP(False)): IPP rounds cubic bytes of 1, 3
+    or 4 channels otherwise (4 % differ by 1), and linear and cubic sums of other types. Values
+    of other types are OpenCV's, too, but for rounding where it makes means of whole pixels of
+    them. dtype converts these values. Such a resize takes images, no volumes, and joins no
+    stage. If weights, min_filter, mag_filter or a filter for each sample is given, sums are in
+    float32 instead: bytes differ by at most 1, for linear 12 % of bytes of noise, from IPP's
+    cubic 1 of 100,000. Nearest always gives OpenCV's values, area without compat its bytes
+    where it makes means of whole pixels and their number is odd or a power of two.
 
     Computes in float64: the weights and positions of taps, once for each row and column of a
     tile, because float32 has too few digits for positions in large images.
@@ -9657,9 +9662,9 @@ def resize(
             for bytes on a CPU.
         compat (str, default ''): A library whose filters and positions these are. opencv:
             cv2.resize: no antialiasing, the nearest sample by the upper left corners of pixels,
-            cubic with a = -0.75, lanczos3 means LANCZOS4; bytes of LANCZOS4 have weights of 11
-            bits. torchvision: the nearest sample by corners, in float32; outside='cut' with
-            antialias, else cubic with a = -0.75. pillow: outside='cut', antialiased.
+            cubic with a = -0.75, lanczos3 means LANCZOS4. torchvision: the nearest sample by
+            corners, in float32; outside='cut' with antialias, else cubic with a = -0.75.
+            pillow: outside='cut', antialiased.
         dtype (dtype): Type of the result; default: the input's.
         save_attrs (bool, default False): Add an output: the extents of the input along D, H and
             W, int32, outermost first.
@@ -9861,9 +9866,9 @@ def resize_crop_mirror(
             for bytes on a CPU.
         compat (str, default ''): A library whose filters and positions these are. opencv:
             cv2.resize: no antialiasing, the nearest sample by the upper left corners of pixels,
-            cubic with a = -0.75, lanczos3 means LANCZOS4; bytes of LANCZOS4 have weights of 11
-            bits. torchvision: the nearest sample by corners, in float32; outside='cut' with
-            antialias, else cubic with a = -0.75. pillow: outside='cut', antialiased.
+            cubic with a = -0.75, lanczos3 means LANCZOS4. torchvision: the nearest sample by
+            corners, in float32; outside='cut' with antialias, else cubic with a = -0.75.
+            pillow: outside='cut', antialiased.
         dtype (dtype): Type of the result; default: the input's.
         crop (Sequence[float], or one per sample): Size of the window, (height, width) or
             (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D
@@ -10821,8 +10826,9 @@ def sobel(
 
     This is OpenCV's Sobel: along each axis a binomial window, of which [-1, 1] takes the place
     of [1, 1] once for each order. Each channel is by itself. Sums of bytes are exact, others in
-    float32. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
-    Types: integers of 8 and 16 bits, float16, float32.
+    float32: with windows of 5 and 7 of columns, then of rows. Layouts: HW, HWC, CHW, each also
+    with a leading F; the output keeps the layout. Types: integers of 8 and 16 bits, float16,
+    float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

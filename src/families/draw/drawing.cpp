@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/draw/drawing.h"
 
-#include <algorithm>
+#include <cstring>
 #include <map>
+#include <type_traits>
 
 namespace penstock::draw {
-
-void Drawing::add(int64_t left, int64_t top, int64_t right, int64_t bottom) {
-  left = std::max<int64_t>(left, 0), top = std::max<int64_t>(top, 0);
-  right = std::min(right, width_), bottom = std::min(bottom, height_);
-  if (left >= right || top >= bottom || inks_.back().opacity == 0) return;
-  patches_.push_back({static_cast<int32_t>(left), static_cast<int32_t>(top), static_cast<int32_t>(right),
-                      static_cast<int32_t>(bottom), static_cast<int32_t>(inks_.size()) - 1});
-}
 
 Canvas canvas_of(const View& v) {
   const ImageRule::Extents e = image_extents(v.shape, v.layout);
@@ -30,18 +23,38 @@ Canvas canvas_of(const View& v) {
 
 namespace {
 
-// A run of n pixels of `bytes` each.
-template <int bytes> void paint_run(uint8_t* to, int64_t n, const Ink& ink) {
-  for (int64_t i = 0; i < n; ++i)
-    for (int k = 0; k < bytes; ++k) to[i * bytes + k] = static_cast<uint8_t>(ink.color[k]);
-}
-template <int bytes> void paint_opaque(uint8_t* first, int64_t n, int64_t rows, int64_t line, const Ink& ink) {
-  constexpr int64_t kShort = 16;
-  for (int64_t y = 0; y < rows; ++y) {
-    uint8_t* const to = first + y * line;
-    if (bytes == 1) std::memset(to, ink.color[0], static_cast<size_t>(n));
-    else if (y == 0 || n < kShort) paint_run<bytes>(to, n, ink);
-    else std::memcpy(to, first, static_cast<size_t>(n * bytes));
+// Pixels of one ink, one after the other.
+template <int bytes> struct PixelPattern {
+  static constexpr int64_t kPiece = 16;
+  uint8_t at[kPiece + bytes];
+  explicit PixelPattern(const Ink& ink) {
+    for (int64_t i = 0; i < kPiece + bytes; ++i) at[i] = static_cast<uint8_t>(ink.color[i % bytes]);
+  }
+  // `total` bytes of pixels in few pieces, which may overlap.
+  void put(uint8_t* to, int64_t total) const {
+    const auto piece = [&]<size_t size>(std::integral_constant<size_t, size>, int64_t from) {
+      std::memcpy(to + from, at + from % bytes, size);
+    };
+    const auto both = [&](auto size) { piece(size, 0), piece(size, total - static_cast<int64_t>(size())); };
+    if (total >= kPiece) {
+      const std::integral_constant<size_t, kPiece> size;
+      for (int64_t i = 0; i + kPiece <= total; i += kPiece) piece(size, i);
+      piece(size, total - kPiece);
+    } else if (total >= 8) {
+      both(std::integral_constant<size_t, 8>{});
+    } else if (total >= 4) {
+      both(std::integral_constant<size_t, 4>{});
+    } else {
+      for (int64_t i = 0; i < total; ++i) to[i] = at[i];
+    }
+  }
+};
+template <int bytes>
+void paint_opaque(uint8_t* first, int64_t n, int64_t rows, int64_t line, const PixelPattern<bytes>& pixels) {
+  if (n == 1) {
+    for (int64_t y = 0; y < rows; ++y) std::memcpy(first + y * line, pixels.at, bytes);
+  } else {
+    for (int64_t y = 0; y < rows; ++y) pixels.put(first + y * line, n * bytes);
   }
 }
 // `colored`: color * opacity + 127 for each byte of the run.
@@ -53,37 +66,41 @@ void blend(uint8_t* to, int64_t bytes, const uint16_t* colored, int32_t opacity)
   }
 }
 
-// One plane: all channels where they are last.
-void paint_patch(uint8_t* plane, const Patch& p, const Ink& ink, const Canvas& c, std::vector<uint16_t>& colored) {
-  const int64_t n = p.right - p.left, bytes = n * c.pixel, line = c.width * c.pixel;
-  uint8_t* const first = plane + p.top * line + p.left * c.pixel;
-  if (ink.opacity == 255) {
-    const auto paint = c.pixel == 1   ? paint_opaque<1>
-                       : c.pixel == 2 ? paint_opaque<2>
-                       : c.pixel == 3 ? paint_opaque<3>
-                                      : paint_opaque<4>;
-    return paint(first, n, p.bottom - p.top, line, ink);
+// One plane: all channels where they are last. Few patches have many pixels: lines are many short ones.
+template <int bytes> void paint_plane(uint8_t* plane, const Canvas& c, const Drawing& drawing, int64_t channel) {
+  std::vector<uint16_t> colored;
+  const int64_t line = c.width * bytes;
+  Ink ink{};
+  PixelPattern<bytes> pixels(ink);
+  int32_t held = -1;
+  for (const Patch& p : drawing.patches()) {
+    if (p.ink != held) {
+      held = p.ink, ink = drawing.inks()[static_cast<size_t>(p.ink)];
+      if (bytes == 1) ink.color[0] = ink.color[channel];
+      pixels = PixelPattern<bytes>(ink);
+    }
+    const int64_t n = p.right - p.left, rows = p.bottom - p.top;
+    uint8_t* const first = plane + p.top * line + int64_t{p.left} * bytes;
+    if (ink.opacity == 255) {
+      paint_opaque(first, n, rows, line, pixels);
+      continue;
+    }
+    colored.resize(static_cast<size_t>(n * bytes));
+    for (int64_t i = 0; i < n; ++i)
+      for (int k = 0; k < bytes; ++k)
+        colored[static_cast<size_t>(i * bytes + k)] = static_cast<uint16_t>(ink.color[k] * ink.opacity + 127);
+    for (int64_t y = 0; y < rows; ++y) blend(first + y * line, n * bytes, colored.data(), ink.opacity);
   }
-  colored.resize(static_cast<size_t>(bytes));
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t k = 0; k < c.pixel; ++k)
-      colored[static_cast<size_t>(i * c.pixel + k)] = static_cast<uint16_t>(ink.color[k] * ink.opacity + 127);
-  for (int64_t y = 0; y < p.bottom - p.top; ++y) blend(first + y * line, bytes, colored.data(), ink.opacity);
 }
 
 void paint(uint8_t* to, const Canvas& c, const Drawing& drawing) {
-  std::vector<uint16_t> colored;
+  const auto plane = c.pixel == 1   ? paint_plane<1>
+                     : c.pixel == 2 ? paint_plane<2>
+                     : c.pixel == 3 ? paint_plane<3>
+                                    : paint_plane<4>;
   for (int64_t image = 0; image < c.images; ++image)
-    for (const Patch& p : drawing.patches())
-      if (c.pixel > 1) {
-        paint_patch(to + image * c.image, p, drawing.inks()[static_cast<size_t>(p.ink)], c, colored);
-      } else {
-        Ink ink = drawing.inks()[static_cast<size_t>(p.ink)];
-        for (int64_t k = 0; k < c.channels; ++k) {
-          ink.color[0] = drawing.inks()[static_cast<size_t>(p.ink)].color[k];
-          paint_patch(to + image * c.image + k * c.plane, p, ink, c, colored);
-        }
-      }
+    for (int64_t k = 0; k < (c.pixel > 1 ? 1 : c.channels); ++k)
+      plane(to + image * c.image + k * c.plane, c, drawing, k);
 }
 
 template <class T> void append(std::vector<std::byte>& to, const std::vector<T>& numbers) {

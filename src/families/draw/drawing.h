@@ -4,6 +4,7 @@
 // paint the same patches, so geometry needs no second form. Patches of one shape do not overlap: an ink that is not
 // opaque covers each pixel once.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "families/draw/kernels/tiles.h"
@@ -20,7 +21,18 @@ class Drawing {
   // For what is added after.
   void take(const Ink& ink) { inks_.push_back(ink); }
   // Only the part inside the image is kept.
-  void add(int64_t left, int64_t top, int64_t right, int64_t bottom);
+  void add(int64_t left, int64_t top, int64_t right, int64_t bottom) {
+    left = std::max<int64_t>(left, 0), top = std::max<int64_t>(top, 0);
+    right = std::min(right, width_), bottom = std::min(bottom, height_);
+    if (left >= right || top >= bottom || inks_.back().opacity == 0) return;
+    patches_.push_back({static_cast<int32_t>(left), static_cast<int32_t>(top), static_cast<int32_t>(right),
+                        static_cast<int32_t>(bottom), static_cast<int32_t>(inks_.size()) - 1});
+  }
+  // Room for about so many more patches.
+  void expect(size_t patches) {
+    const size_t all = patches_.size() + patches;
+    if (all > patches_.capacity()) patches_.reserve(std::max(all, 2 * patches_.capacity()));
+  }
   const std::vector<Patch>& patches() const { return patches_; }
   const std::vector<Ink>& inks() const { return inks_; }
 

@@ -62,6 +62,7 @@ void add_thin_line(Drawing& to, Point a, Point b) {
   const int64_t across = b.x - a.x, down = std::abs(b.y - a.y), turn = b.y < a.y ? -1 : 1;
   const bool steep = down > across;
   const int64_t major = steep ? down : across, minor = steep ? across : down;
+  to.expect(static_cast<size_t>(minor) + 1);
   const auto add_run = [&](int64_t begin, int64_t end, int64_t aside) {
     if (!steep) return to.add(a.x + begin, a.y + turn * aside, a.x + end, a.y + turn * aside + 1);
     const int64_t first = a.y + turn * begin, last = a.y + turn * (end - 1);

@@ -136,6 +136,22 @@ inline void change_alpha(const uint8_t* from, uint8_t* to, int64_t n, bool adds,
   const __m256i alpha = _mm256_set1_epi32(adds ? static_cast<int>(0xFF000000u) : 0);
   // The twelve bytes of a lane beside those of the other one, or apart from them.
   const __m256i apart = _mm256_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5), together = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 7, 7);
+#if PENSTOCK_TARGET_FLOATS == 16
+  const __m512i by_each = _mm512_broadcast_i64x4(by), alpha_each = _mm512_broadcast_i64x4(alpha);
+  const __m512i apart_each = _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
+  const __m512i together_each = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 15, 15, 15, 15);
+  for (; i + 22 <= n; i += 16) {  // 64 bytes are read
+    __m512i v = _mm512_loadu_si512(from + in * i);
+    if (adds) {
+      v = _mm512_or_si512(_mm512_shuffle_epi8(_mm512_permutexvar_epi32(apart_each, v), by_each), alpha_each);
+      _mm512_storeu_si512(to + out * i, v);
+    } else {
+      v = _mm512_permutexvar_epi32(together_each, _mm512_shuffle_epi8(v, by_each));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + out * i), _mm512_castsi512_si256(v));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + out * i + 32), _mm512_extracti32x4_epi32(v, 2));
+    }
+  }
+#endif
   for (; i + 11 <= n; i += 8) {  // 32 bytes are read or written, of which 24 count
     __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + in * i));
     if (adds) v = _mm256_or_si256(_mm256_shuffle_epi8(_mm256_permutevar8x32_epi32(v, apart), by), alpha);

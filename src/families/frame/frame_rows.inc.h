@@ -40,6 +40,7 @@ inline void store_colors(const Side& s, int64_t y, int64_t x, int64_t n, const P
 
 #include "families/frame/frame_colors.inc.h"
 #include "families/frame/frame_hue.inc.h"
+#include "families/frame/frame_luma.inc.h"
 
 inline void to_luma(const Matrix& m, const Planes& p, uint8_t* __restrict out, int64_t n) {
   const uint8_t* __restrict red = p.at[0], * __restrict green = p.at[1], * __restrict blue = p.at[2];

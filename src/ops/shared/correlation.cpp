@@ -65,15 +65,25 @@ void correlate_on_host(const In* in, Out* out, const CorrelationRule::Coef& c, c
       }
 }
 
+// Depths are images, if the window has none.
+window::Taps taps_of_planes(const CorrelationRule::Coef& coef) {
+  window::Taps w{coef.in,        coef.out,    coef.window[2], coef.window[1], coef.anchor[2],
+                 coef.anchor[1], coef.border, coef.weights,   coef.fill};
+  w.in.outer *= w.in.depth, w.out.outer *= w.out.depth;
+  w.in.depth = w.out.depth = 1;
+  return w;
+}
+
 }  // namespace
+
+bool has_tiles(const CorrelationRule::Coef& coef, DType out) {
+  return coef.window[0] == 1 && window::taps_tiles(taps_of_planes(coef), size_of(out)).count > 0;
+}
 
 void correlate(const View& in, const View& out, const CorrelationRule::Coef& coef, SampleWork& to,
                const ImageTable& table, const std::function<void()>& own) {
   if (out.volume() == 0) return;
-  window::Taps w{coef.in,        coef.out,    coef.window[2], coef.window[1], coef.anchor[2],
-                 coef.anchor[1], coef.border, coef.weights,   coef.fill};
-  w.in.outer *= w.in.depth, w.out.outer *= w.out.depth;  // depths are images, if the window has none
-  w.in.depth = w.out.depth = 1;
+  const window::Taps w = taps_of_planes(coef);
   std::function<void()> host = own;
   if (!host)
     host = [=] {

@@ -53,6 +53,8 @@ struct CorrelationRule : ImageRule {
       });
 };
 
+// Whether a GPU makes these sums, of types that float32 holds, in tiles: only then may a step after read them.
+bool has_tiles(const CorrelationRule::Coef& coef, DType out);
 // The result is of the input's type or float32, of bytes also int16. `own`: gives the same sums on the host.
 void correlate(const View& in, const View& out, const CorrelationRule::Coef& coef, SampleWork& to,
                const ImageTable& table = nullptr, const std::function<void()>& own = nullptr);

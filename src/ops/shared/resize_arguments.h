@@ -66,10 +66,23 @@ template <class Op> Schema<Op>&& resize_arguments(Schema<Op>&& s) {
            "of the axis, as torchvision does for bytes on a CPU.")
       .arg("compat", &Op::compat,
            "A library whose filters and positions these are. opencv: cv2.resize: no antialiasing, the nearest sample "
-           "by the upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4; bytes of "
-           "LANCZOS4 have weights of 11 bits. torchvision: the nearest sample by corners, in float32; outside='cut' "
+           "by the upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4. "
+           "torchvision: the nearest sample by corners, in float32; outside='cut' "
            "with antialias, else cubic with a = -0.75. pillow: outside='cut', antialiased.")
       .arg("dtype", &Op::dtype, "Type of the result; default: the input's.");
+}
+
+// What resize and its form have besides.
+struct WholeResizeArguments : ResizeArguments {
+  bool save_attrs = false;
+  Optional<int> image_type;
+};
+template <class Op> Schema<Op>&& whole_resize_arguments(Schema<Op>&& s) {
+  return std::move(s)
+      .with(&resize_arguments<Op>)
+      .arg("save_attrs", &Op::save_attrs,
+           "Add an output: the extents of the input along D, H and W, int32, outermost first.")
+      .arg("image_type", &Op::image_type, "Deprecated; accepted without effect.");
 }
 
 }  // namespace penstock
