@@ -385,6 +385,10 @@ class Filter {
       }
     }
     const char* p = in + (z.source(z.taps->first[k]) * z.stride + y.source(y.taps->first[j]) * y.stride) * element;
+    if (one_by_one && interleaved && stores_pixels() && run.output.dtype == dtype) {  // the same bytes
+      std::memcpy(out, p + base[0] * x.stride * element, static_cast<size_t>(x.count * channels * element));
+      return;
+    }
     for (int64_t i = 0; i < x.count; i += program.tile_n()) {
       const int64_t n = std::min(program.tile_n(), x.count - i);
       const auto load = run.convert.load_indexed[static_cast<int>(dtype)][static_cast<int>(lane)];
