@@ -7,7 +7,7 @@ import pytest
 from test_batches import ROWS, batches, damaged, decoding_pipe, folder, in_branch, in_loop, make, same  # noqa: F401
 
 import penstock
-from penstock import fn, types
+from penstock import fn, pipeline_def, types
 
 
 def both(body, **options):
@@ -327,3 +327,26 @@ def test_another_sample_takes_the_place_of_one_in_a_body(folder, tmp_path, body,
                 assert int(sample[2].numpy()[0]) == 2 * label
     assert seen >= 8
     assert {x[2][-8:] for x in pipe.left_out()} == {f"/1/{k:02}.png"[-8:] for _, k in gone}
+
+
+def refuse_three(v):
+    if v == 3:
+        raise ArithmeticError("three")
+    return v
+
+
+@pytest.mark.parametrize("mode", ["", "stepping"])
+def test_a_function_among_repeated_samples_names_the_sample_of_the_batch(monkeypatch, mode):
+    monkeypatch.setenv("PENSTOCK_EXEC", mode)
+
+    @pipeline_def(batch_size=4, num_threads=1, mixed_outputs=True)
+    def pipe():
+        k = fn.external_source(lambda: [np.int32(i) for i in range(4)], dtype=types.INT32, ndim=0)
+        if k > 1:
+            k = fn.expand(k, k=500)
+            if k > 2:
+                k = fn.reshape(fn.cast(fn.python_function(k, function=refuse_three), dtype=types.INT32), shape=[])
+        return k
+
+    with pipe() as made, pytest.raises(penstock.FunctionError, match="three, for sample 3 of the batch"):
+        made.run()

@@ -32,6 +32,9 @@ inline __m128i bytes_of_floats(const float* p) {
 #endif
 }
 
+// Prefetchers of processors begin anew at each page, which has no more than a tile or two of pixels.
+constexpr int kBytesAhead = 2048;
+
 #if PENSTOCK_TARGET_FLOATS == 16
 constexpr int kBytePixels = 16;
 // The pixels of a mirrored group begin at the end.
@@ -39,6 +42,7 @@ template <bool kMirrored> inline void floats_of_pixels(const uint8_t* p, float* 
   static constexpr ByteMasks masks = make_byte_masks(0, kMirrored);
   const __m512i spread = kMirrored ? _mm512_setr_epi32(9, 10, 11, 0, 6, 7, 8, 0, 3, 4, 5, 0, 0, 1, 2, 0)
                                    : _mm512_setr_epi32(0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0);
+  __builtin_prefetch(p + (kMirrored ? -kBytesAhead : kBytesAhead));
   const __m512i v = _mm512_permutexvar_epi32(spread, _mm512_maskz_loadu_epi32(0x0FFF, p));
   for (int k = 0; k < 3; ++k) {
     const __m128i mask = _mm_load_si128(reinterpret_cast<const __m128i*>(masks.to_floats[k]));
@@ -65,6 +69,7 @@ constexpr int kBytePixels = 8;
 template <bool kMirrored> inline void floats_of_pixels(const uint8_t* p, float* const* planes, int64_t i) {
   static constexpr ByteMasks first = make_byte_masks(0, kMirrored), second = make_byte_masks(4, kMirrored);
   const ByteMasks &low = kMirrored ? second : first, &high = kMirrored ? first : second;
+  __builtin_prefetch(p + (kMirrored ? -kBytesAhead : kBytesAhead));
   const auto at = [](const uint8_t* q)
                       __attribute__((always_inline)) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(q)); };
   const __m256i v =

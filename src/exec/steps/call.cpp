@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "exec/steps/frames.h"
 #include "exec/steps/gpu_copies.h"
 #include "exec/steps/kinds.h"
 
@@ -54,11 +55,7 @@ class CallStep final : public StatefulStep<CallState> {
 void CallStep::ask(Iteration& it, CallState& state, Callback& callback) const {
   for (const auto& in : step.inputs) state.inputs.push_back(it.values.at(in));
   state.request = {state.inputs, it.origin, it.size, {}, it.trips_key, step.gpu ? it.stream : nullptr};
-  for (int i = 0; i < it.size; ++i) {
-    int place = i;
-    for (size_t f = it.frames.size(); f-- > 0;) place = it.frames[f].inside[static_cast<size_t>(place)];
-    state.request.places.push_back(place);
-  }
+  for (int i = 0; i < it.size; ++i) state.request.places.push_back(given_sample(context_.plan, it, i));
   std::vector<SampleError> bad;
   state.compiled = dynamic_cast<const CompiledCallback*>(&callback);
   if (state.compiled) state.results = state.compiled->shapes(state.request);
