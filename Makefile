@@ -61,12 +61,13 @@ debian-long: | debian
 	@touch $@
 
 .venv/test-installed: $(REQUIREMENTS)/test.txt $(REQUIREMENTS)/torchvision.txt $(REQUIREMENTS)/torchaudio.txt \
-		$(REQUIREMENTS)/transformers.txt $(REQUIREMENTS)/albumentations.txt .venv/build-installed | debian-test
+		$(REQUIREMENTS)/transformers.txt $(REQUIREMENTS)/albumentations.txt $(REQUIREMENTS)/loaders.txt .venv/build-installed | debian-test
 	$(PIP) -r $(REQUIREMENTS)/test.txt
 	$(PIP) --upgrade --no-deps --target .venv/torchvision -r $(REQUIREMENTS)/torchvision.txt
 	$(PIP) --upgrade --no-deps --target .venv/torchaudio -r $(REQUIREMENTS)/torchaudio.txt
 	$(PIP) --upgrade --no-deps --target .venv/transformers -r $(REQUIREMENTS)/transformers.txt
 	$(PIP) --upgrade --no-deps --target .venv/albumentations -r $(REQUIREMENTS)/albumentations.txt
+	$(PIP) --upgrade --no-deps --target .venv/loaders -r $(REQUIREMENTS)/loaders.txt
 	touch $@
 
 .venv/lint-installed: $(REQUIREMENTS)/lint.txt .venv/build-installed

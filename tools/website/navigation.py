@@ -5,7 +5,7 @@ HOW_TO = {
     "Train": [
         "begin_with_one_line", "train_with_torch", "train_with_tensorflow", "train_with_jax", "train_with_paddle_and_mxnet",
         "go_to_a_batch", "replay_draws", "batch_by_length", "do_not_wait_for_slow_samples", "why_is_my_pipeline_slow",
-        "make_batches_on_other_machines", "place_workers_with_ray",
+        "make_batches_on_other_machines", "place_workers_with_ray", "use_with_other_loaders",
     ],
     "Install and check": ["install", "check_a_machine", "log_what_it_does"],
     "Read": [
