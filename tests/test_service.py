@@ -232,8 +232,8 @@ def test_where_no_worker_answers_the_trainer_makes_batches():
 
 def test_the_end_of_the_data_is_the_end(serve):
     expected = checksums(finite(), 3)
-    for addresses in ([], [serve(finite)]):
-        with service.loader(addresses, finite()) as batches:
+    for given in ([], [serve(finite)]):
+        with service.loader(given, finite()) as batches:
             assert [checksum(batch) for batch in batches] == expected
             for _ in range(2):
                 with pytest.raises(StopIteration):
@@ -335,8 +335,8 @@ def test_a_state_of_other_data_or_within_a_batch_is_refused():
 
 def test_seek_goes_to_a_batch(serve):
     expected = checksums(numbers(), 30)
-    for addresses in ([], [serve(numbers)]):
-        with service.loader(addresses, numbers()) as batches:
+    for given in ([], [serve(numbers)]):
+        with service.loader(given, numbers()) as batches:
             assert checksums(batches, 5) == expected[:5]
             batches.seek(20)
             assert checksums(batches, 5) == expected[20:25]

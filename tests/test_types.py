@@ -178,7 +178,7 @@ loaded(folder="photos", late="never")  # 6: an argument of Pipeline without such
 bare(folder=3, size=2)  # 7: not an argument of this one
 pipeline_def(batchsize=2)  # 8: Pipeline has no such argument
 pipeline_def(batch_size="2")  # 9: of the wrong type
-albumentations.Resize(heigth=8, width=8)  # 1: a name with a mistake
+albumentations.Resize(breadth=8, width=8)  # 1: a name with a mistake
 albumentations.HorizontalFlip(p="0.5")  # 2: of the wrong type
 albumentations.HorizontalFlop()  # 3: there is no such transform
 dali.fn.experimental.no_such(1)  # 4: there is no such operator

@@ -81,7 +81,15 @@ TYPES = {
     **dict.fromkeys(("shift_limit_x", "shift_limit_y"), "Range | None"),
     **dict.fromkeys(("pad_height_divisor", "pad_width_divisor"), "int | None"),
     **dict.fromkeys(
-        ("holes_number_xy", "unit_size_range", "ignore_values", "ignore_channels", "color", "min_zyx", "pad_divisor_zyx"),
+        (
+            "holes_number_xy",
+            "unit_size_range",
+            "ignore_values",
+            "ignore_channels",
+            "color",
+            "min_zyx",
+            "pad_divisor_zyx",
+        ),
         "Sequence[int] | None",
     ),
     "augmentations": "Sequence[str | None]",
