@@ -22,7 +22,7 @@ from ray.cluster_utils import Cluster
 
 HERE = str(Path(__file__).resolve().parent)
 sys.path.insert(0, HERE)
-from service_pipelines import checksum, checksums, numbers  # noqa: E402
+from service_pipelines import checksums, numbers  # noqa: E402
 
 ENVIRONMENT = {"env_vars": {"PYTHONPATH": HERE}}  # workers import the same modules
 QUIET = {"include_dashboard": False, "log_to_driver": False, "runtime_env": ENVIRONMENT}

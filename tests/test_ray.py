@@ -97,7 +97,7 @@ def test_the_number_falls_when_less_is_needed_and_does_not_swing():
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """Addresses are asked for more often than once a second."""
+    """The function of addresses is called more often than once a second."""
     monkeypatch.setattr(addresses, "PAUSE", 0.02)
 
 

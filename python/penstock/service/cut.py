@@ -156,10 +156,10 @@ def smallest_cut(
     """The nodes after the cut with the fewest bytes; of several cuts, the one with the fewest nodes after it.
 
     Args:
-        nodes: Of the graph.
+        nodes: All nodes of the graph.
         outputs: Its outputs, which the trainer needs.
         movable: Nodes that may be after the cut. Nodes that use one that is, are too.
-        bytes_of: Of the values that movable nodes use and of the outputs.
+        bytes_of: Sizes of the values that movable nodes use and of the outputs.
     """
     room: dict[Any, dict[Any, float]] = {}  # how much more may flow from one to another
 
