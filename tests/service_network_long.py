@@ -109,7 +109,7 @@ def test_a_slow_line_takes_fewer_batches(network, key):
     network.slow[workers[0].address] = 0.4
     trainer = Trainer(network, key, workers)
     trainer.until(lambda said: said["workers"] == 2, 60)
-    said = trainer.run(100)  # faster than one worker is requested to make ahead
+    said = trainer.run(100)  # faster than one worker gets requests ahead
     slow, fast = (said["received"][worker.address] for worker in workers)
     assert slow < fast and said["asked_again"] > 0 and max(said["waits"]) < PATIENT
 

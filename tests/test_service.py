@@ -15,7 +15,8 @@ import numpy as np
 import penstock
 import pytest
 from penstock import fn, pipeline_def, service
-from penstock.service import addresses, greeting
+from penstock.service import addresses as named_addresses
+from penstock.service import greeting
 from penstock.service.memory import ReceivedMemory
 from penstock.service.shared_memory import Slots
 from PIL import Image
@@ -181,7 +182,7 @@ def until(holds, seconds=30.0):
 
 
 def test_addresses_may_come_from_a_function(monkeypatch):
-    monkeypatch.setattr(addresses, "PAUSE", 0.02)
+    monkeypatch.setattr(named_addresses, "PAUSE", 0.02)
     servers = [service.Server(numbers, log=sys.stdout) for _ in range(3)]
     for server in servers:
         server.start()
@@ -203,7 +204,7 @@ def test_addresses_may_come_from_a_function(monkeypatch):
 
 
 def test_a_function_of_addresses_that_fails_says_why(monkeypatch):
-    monkeypatch.setattr(addresses, "PAUSE", 0.02)
+    monkeypatch.setattr(named_addresses, "PAUSE", 0.02)
 
     def nowhere():
         raise OSError("no such name")

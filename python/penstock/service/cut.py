@@ -156,7 +156,7 @@ def smallest_cut(
     """The nodes after the cut with the fewest bytes; of several cuts, the one with the fewest nodes after it.
 
     Args:
-        nodes: Those of the graph.
+        nodes: All nodes of the graph.
         outputs: Its outputs, which the trainer needs.
         movable: Nodes that may be after the cut. Nodes that use one that is, are too.
         bytes_of: Sizes of the values that movable nodes use and of the outputs.

@@ -57,7 +57,7 @@ class Supervisor:
     Args:
         least, most, interval: As Supervision takes them.
         recipe, key, keep, near: As Worker takes them.
-        options: Options of the actors of workers.
+        options: Options of Ray for the actors of workers.
     """
 
     def __init__(

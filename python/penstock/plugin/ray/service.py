@@ -178,6 +178,6 @@ def _of_train():
 
         context = train.get_context()
         rank, ranks = context.get_world_rank(), context.get_world_size()
-    except Exception:  # ray[train] is missing, or this is not one of its workers
+    except Exception:  # ray[train] is missing, or this process is not one of its workers
         return 0, 1
     return (0, 1) if rank is None else (rank, ranks)
