@@ -195,6 +195,11 @@ LISTS = (
 )  # arguments that need a list, which a web server does not have
 
 
+def test_a_call_outside_a_pipeline_reads_an_object(server, data):
+    content = fn.io.file.read(np.frombuffer(b"s3://set/coco.json", np.uint8))
+    assert content.tobytes() == (data / "set" / "coco.json").read_bytes()
+
+
 @pytest.mark.parametrize("shuffle", [False, True])
 @pytest.mark.parametrize("name", READERS)
 def test_s3_gives_what_local_files_give(server, data, name, shuffle):

@@ -36,9 +36,9 @@ struct Operator {
   std::string name, text;  // of the Python function
   PyMethodDef method;
   std::vector<PyObject*> arguments;  // interned names
-  bool decodes;
-  bool images;                // the layout of its inputs decides what it does
-  mutable bool told = false;  // whether a warning said that the CPU works in place of a GPU; guarded by the GIL
+  bool takes_long;                   // whatever the size of its inputs: it decodes or reads files
+  bool images;                       // the layout of its inputs decides what it does
+  mutable bool told = false;         // whether a warning said that the CPU works in place of a GPU; guarded by the GIL
 };
 
 thread_local bool building = false;   // in a pipeline's function: calls make nodes
@@ -239,7 +239,7 @@ class ImmediateCall {
     if (place_.gpu >= 0)
       place_.stream =
           stream_ ? stream_ : stream_for(targets_ ? targets_->kind() : like_, inputs_, given_.n, place_.gpu);
-    if (bytes_ >= kReleaseBytes || op_.decodes || place_.gpu >= 0) {
+    if (bytes_ >= kReleaseBytes || op_.takes_long || place_.gpu >= 0) {
       ReleaseGil release;
       out = call_op(*op_.info, in, values_, context_, default_memory(), batch_size_, into, &place_);
     } else {
@@ -468,7 +468,8 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* na
 // The function of one operator; created once and kept for the life of the process.
 nb::object make_function(const std::string& full_name) {
   const OpInfo& info = get_op(full_name);
-  auto* op = new Operator{&info, {}, {}, {}, {}, full_name.rfind("decoders.", 0) == 0, reads_images(info)};
+  const bool takes_long = full_name.starts_with("decoders.") || full_name.starts_with("io.");
+  auto* op = new Operator{&info, {}, {}, {}, {}, takes_long, reads_images(info)};
   const size_t dot = full_name.rfind('.');
   op->name = dot == std::string::npos ? full_name : full_name.substr(dot + 1);
   op->text = text_signature(info, op->name) + docstring(info);

@@ -55,7 +55,7 @@ int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict argument
     e.user_line = user_line;
     throw;
   }
-  // A reader looks into its files for the types of its outputs; the client of remote storage is Python on other threads.
+  // A reader looks into its files for the types of its outputs; the client of remote storage is Python, on its threads.
   std::optional<ReleaseGil> release;
   if (const OpInfo* info = find_op(op); info && info->loads_samples) release.emplace();
   return g.add(std::move(n));
