@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol, overload
 
-    from typing_extensions import Unpack
+    from typing_extensions import Never, Unpack
 
     from .._core import Batch
     from ..graph import DataNode
@@ -46,10 +46,18 @@ def remember(pipeline, create, args, keywords):
 
 
 if TYPE_CHECKING:
+    # Pyright infers the result of a function without annotations while it compares forms, and takes the third one for
+    # it, whatever it is: so the first three fit no function that says what it returns, and give Any.
 
     class Decorator(Protocol):
         """Knows the outputs of the pipeline by the annotation of the function."""
 
+        @overload
+        def __call__(self, fn: Callable[Parameters, Never], /) -> Definition[Parameters, Any]: ...
+        @overload
+        def __call__(self, fn: Callable[Parameters, Never], /) -> Definition[Parameters, Any]: ...
+        @overload
+        def __call__(self, fn: Callable[Parameters, Never], /) -> Definition[Parameters, Any]: ...
         @overload
         def __call__(self, fn: Callable[Parameters, DataNode], /) -> Definition[Parameters, tuple[Batch]]: ...
         @overload
@@ -85,6 +93,12 @@ if TYPE_CHECKING:
         @overload
         def __call__(self, fn: Callable[Parameters, Any], /) -> Definition[Parameters, Any]: ...
 
+    @overload
+    def pipeline_def(fn: Callable[Parameters, Never], /) -> Definition[Parameters, Any]: ...
+    @overload
+    def pipeline_def(fn: Callable[Parameters, Never], /) -> Definition[Parameters, Any]: ...
+    @overload
+    def pipeline_def(fn: Callable[Parameters, Never], /) -> Definition[Parameters, Any]: ...
     @overload
     def pipeline_def(fn: Callable[Parameters, DataNode], /) -> Definition[Parameters, tuple[Batch]]: ...
     @overload
