@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cv2.resize's INTER_AREA of images that shrink, as OpenCV's own code computes it: in float32, sums along a row and then
-// of rows; of whole pixels of bytes sums of integers.
+// cv2.resize's INTER_AREA of images that shrink, as OpenCV's own code computes it: in float32, sums along a row and
+// then of rows; of whole pixels of bytes sums of integers.
 #pragma once
 #include "operator/image_work.h"
 #include "pixel/filter.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cv2.resize as OpenCV's own code computes it (modules/imgproc/src/resize.cpp; not IPP, which has other sums): positions
-// and weights in float32; sums along a row, then along a column. Bytes have weights of 11 bits and sums of integers.
-// Vectors of 128 bits add the rows of some sums from the last one to the first, what remains of a row from the first
-// one to the last; cubic sums of bytes are float32 in vectors.
+// cv2.resize as OpenCV's own code computes it (modules/imgproc/src/resize.cpp; not IPP, which has other sums):
+// positions and weights in float32; sums along a row, then along a column. Bytes have weights of 11 bits and sums of
+// integers. Vectors of 128 bits add the rows of some sums from the last one to the first, what remains of a row from
+// the first one to the last; cubic sums of bytes are float32 in vectors.
 #pragma once
 #include "operator/image_work.h"
 #include "pixel/filter.h"
@@ -90,7 +90,8 @@ struct OpencvResizeRule : ImageRule {
 // On the host: make(result) makes a result of the input's type; that of `out` may be another one.
 void make_in_own_type(const View& in, const View& out, const std::function<void(const View&)>& make);
 
-// One of linear, cubic_75, lanczos4, and area_linear, an area where an axis grows: `x` and `y` say which part of the input becomes how many columns and rows.
+// One of linear, cubic_75, lanczos4, and area_linear, an area where an axis grows: `x` and `y` say which part of the
+// input becomes how many columns and rows.
 void resize_as_opencv(const View& in, const View& out, FilterKind kind, const AxisWindow& x, const AxisWindow& y,
                       SampleWork& to);
 
