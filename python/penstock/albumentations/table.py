@@ -505,7 +505,7 @@ TABLE = {
         volumes.pad_if_needed,
         {"min_zyx": None, "pad_divisor_zyx": None, "position": "center", "fill": 0, "fill_mask": 0},
         1.0,
-        differs="position='random' gives the size that was asked for; Albumentations 1.4 draws the two sides apart",
+        differs="position='random' gives the size that is requested; Albumentations 1.4 draws the two sides apart",
     ),
     "PlanckianJitter": Definition(
         illuminants.planckian_jitter,

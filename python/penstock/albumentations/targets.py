@@ -8,7 +8,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ..sample import Boxes, Image, Mask, Other, Points, Volume
+from ..sample import Boxes, Image, Mask, Other, Volume
 
 _BOXES = {
     "pascal_voc": ("ltrb", False),
