@@ -65,7 +65,7 @@ def of_archives(folder):
 
 
 def of_functions(folder):
-    """A call for each sample, and one for each batch; an epoch has three batches."""
+    """A function for each sample and one for each batch; an epoch has three batches."""
     known = {i: (x, a) for i, x, a in arrays()}
 
     def vector(info):

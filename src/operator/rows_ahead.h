@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that the next rows of outputs will read, requested while this row is computed. Where a map turns or shears, a row of outputs
-// crosses many rows of the picture, for a few pixels each: the processor does not see them coming, and would wait for each.
+// Memory that the next rows of outputs will read, requested while this row is computed. Where a map turns or shears, a
+// row of outputs crosses many rows of the picture, for a few pixels each: the processor does not see them coming, and
+// would wait for each.
 #pragma once
 #include <cstdint>
 
@@ -18,7 +19,8 @@ inline __attribute__((always_inline)) void request_rows_ahead(const T* data, int
   for (int i = 0; i < n; i += kEvery) __builtin_prefetch(ahead + int64_t{offset[i]} * static_cast<int64_t>(sizeof(T)));
 }
 
-// How many pixels of so many bytes share a request: neighbors are in one line of a cache, or in rows that others request.
+// How many pixels of so many bytes share a request: neighbors are in one line of a cache, or in rows that others
+// request.
 constexpr int pixels_of_request(int64_t pixel_bytes) { return pixel_bytes >= 8 ? 1 : 4; }
 
 }  // namespace penstock

@@ -83,8 +83,9 @@ void HostWork::transform(const View& in, const View& out, const FourierLines& li
 
 namespace {
 
-// The largest mean power of each chunk. Where whole windows lie before four chunks, their sums grow in turn: one alone waits for each
-// addition. A quotient grows with its dividend, so only the largest sum is divided; the numbers are those of Loudness::chunk.
+// The largest mean power of each chunk. Where whole windows lie before four chunks, their sums grow in turn: one alone
+// waits for each addition. A quotient grows with its dividend, so only the largest sum is divided; the numbers are
+// those of Loudness::chunk.
 template <class T> std::vector<double> tops_of(const T* x, int64_t n, int64_t window, int64_t chunks) {
   constexpr int64_t kTogether = 4;
   const int64_t length = Loudness::chunk_length(window);

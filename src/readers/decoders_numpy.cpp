@@ -43,7 +43,7 @@ struct DecodersNumpy : WholeOperator {
   std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
     return std::make_shared<Files>(in[0]);
   }
-  // Only files that hold arrays count. shapes() has told of the others, which a policy may replace or drop.
+  // Only files that hold arrays count: shapes() has told of the others, which a policy may replace or drop.
   void batch_shapes(std::span<const Batch> in, std::span<const ValueType>, std::span<Batch> out) const override {
     Batch& b = out[0];
     if (b.size() == 0) return;
