@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fills that are no finite numbers: they are the result wherever the border has a share of it, and change nothing else.
+"""Fills that are infinite or NaN: they are the result wherever the border has a share of it, and change nothing else.
 Where it has a share is read from two finite fills: there their results differ."""
 
 import numpy as np

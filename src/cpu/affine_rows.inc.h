@@ -366,7 +366,7 @@ inline void nearest_block(const AffineRows& rows, const AffineSource& s, const i
   }
 }
 
-// A fill that is no finite number is the result wherever it has a share: a blend would make NaN of it.
+// An infinite fill, or NaN, is the result wherever it has a share: a blend would make NaN of it.
 template <class V>
 void cover(const AffineRows& rows, const AffineSource& s, const int64_t* extent, const Positions& p, int n,
            V* const* planes) {

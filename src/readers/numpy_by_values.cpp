@@ -77,7 +77,7 @@ struct NumpyValues : WholeOperator, NumpyWindow {
     });
     out[0] = array.region.extent;
   }
-  // Of the first file that can be read. The others are compared where each can be an error of its own.
+  // The type of the first file that can be read. The others are compared where each can be an error of its own.
   void batch_shapes(std::span<const Batch> in, std::span<const ValueType>, std::span<Batch> out) const override {
     Batch& b = out[0];
     std::optional<NpyHeader> first;

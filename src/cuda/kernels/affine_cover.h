@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fill that is no finite number, of which a blend makes NaN: it is the result wherever it has a share, and is not read
-// elsewhere. So do the CPU's loops (cpu/affine_rows.inc.h).
+// An infinite fill, of which a blend makes NaN: it is the result wherever it has a share, and is not read elsewhere. So
+// do the CPU's loops (cpu/affine_rows.inc.h).
 #pragma once
 #include "pixel/affine.h"
 

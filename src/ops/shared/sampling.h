@@ -45,7 +45,7 @@ struct SamplingRule : ImageRule {
         const double fx = floor(x);
         const int64_t v = static_cast<int64_t>(fy);
         const int64_t u = static_cast<int64_t>(fx);
-        // A fill that is no finite number, of which a blend makes NaN, is the result wherever it has a share.
+        // An infinite fill, of which a blend makes NaN, is the result wherever it has a share.
         if (s.fill - s.fill != 0 && bordered(-1, 1, s.border) < 0) {
           if (reads_beyond(y, s.extents.height, s.kind) || reads_beyond(x, s.extents.width, s.kind)) return s.fill;
           s.fill = 0;

@@ -13,7 +13,7 @@ PENSTOCK_INLINE V tap(const T* image, const Source& s, int32_t y, int32_t x, int
   return to_lane<T, V>(image[(int64_t{v} * s.width + u) * s.channels + channel]);
 }
 
-// A blend with a constant that is no finite number makes NaN of it where it has no share, and of two of them. Such a
+// A blend with a constant that is infinite or NaN makes NaN of it where it has no share, and of two of them. Such a
 // constant is the result wherever it has a share, and is not read elsewhere.
 PENSTOCK_INLINE bool covers(const Source& s) { return s.border == kConstant && !(s.fill - s.fill == 0); }
 // Whether a blend has a share of what is beyond the n elements of an axis.
