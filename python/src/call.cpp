@@ -517,11 +517,10 @@ nb::dict schema_of(const std::string& name) {
   const OpInfo& info = get_op(name);
   nb::dict d;
   d["name"] = info.name, d["doc"] = description(info), d["oracle"] = info.oracle;
-  d["float64"] = info.float64, d["host_only"] = info.host_only;
+  d["float64"] = info.float64, d["host_only"] = info.host_only, d["both_devices"] = runs_on_both_devices(info);
   d["min_inputs"] = info.min_inputs, d["max_inputs"] = info.max_inputs, d["outputs"] = info.outputs;
   d["random"] = info.random, d["hidden"] = info.hidden, d["images"] = reads_images(info);
   d["moves_points"] = find_op(point_map_name(name)) != nullptr, d["keeps_positions"] = keeps_positions(info);
-  d["both_devices"] = runs_on_both_devices(info);
   d["family"] = info.family == Family::stage ? "stage" : info.family == Family::whole ? "whole" : "source";
   if (const ValueForms* forms = value_forms(name)) d["value_forms"] = nb::make_tuple(forms->names, forms->values);
   d["calls_back"] = info.calls_back(), d["fits_all"] = info.fits_all, d["fed"] = name_of(info.fed);

@@ -48,7 +48,7 @@ inline void inner_pixels(const AffineSource& s, const Positions& p, int i, const
 template <class T, int kChannels, bool kNearest>
 void border_pixel(const AffineRows& rows, const AffineSource& s, const Positions& p, int i, float* const* planes) {
   const T* in = static_cast<const T*>(s.data);
-  const bool fills = AffineAccess::map(rows).border_fill;
+  const bool fills = AffineAccess::fills(rows);
   const int64_t last[2] = {s.width - 1, s.height - 1};
   for (int c = 0; c < kChannels; ++c) {
     const auto tap = [&](int up_x, int up_y) {
@@ -70,9 +70,9 @@ void border_pixel(const AffineRows& rows, const AffineSource& s, const Positions
 template <class T, int kChannels, bool kNearest>
 void border_pixels(const AffineRows& rows, const AffineSource& s, const Positions& p, int i, bool none_inside,
                    float* const* planes) {
-  if (none_inside && AffineAccess::map(rows).border_fill) {
+  if (none_inside && AffineAccess::fills(rows)) {
     for (int c = 0; c < kChannels; ++c) {
-      const float fill = AffineAccess::fill(rows, c);  // a blend makes NaN of infinities
+      const float fill = AffineAccess::fill(rows, c);  // a blend loses the sign of -0
       std::fill_n(planes[c] + i, PENSTOCK_TARGET_FLOATS, kNearest ? fill : penstock::lerp(fill, fill, 0.5f));
     }
     return;

@@ -2,6 +2,7 @@
 #include "cpu/affine_rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/intrinsics.h"
@@ -17,6 +18,8 @@ struct AffineAccess {
   static const AffineMap& map(const AffineRows& r) { return r.map_; }
   static Lane lane(const AffineRows& r) { return r.lane_; }
   static bool in_integers(const AffineRows& r) { return r.in_integers_; }
+  static bool covers(const AffineRows& r) { return r.covers_; }
+  static bool fills(const AffineRows& r) { return r.map_.border_fill && !r.covers_; }  // taps that are outside
   static float fill(const AffineRows& r, int c) {
     const auto& f = r.fill_;
     return f.size() > 1 ? (c < static_cast<int>(f.size()) ? f[c] : 0.0f) : f.empty() ? 0.0f : f[0];
@@ -37,7 +40,10 @@ AffineRows::AffineRows(Target target, const AffineMap& map, std::span<const floa
       map_(map),
       fill_(fill),
       lane_(lane),
-      in_integers_(to_bytes && map.dims == 2 && map.kind == FilterKind::linear) {
+      in_integers_(to_bytes && map.dims == 2 && map.kind == FilterKind::linear),
+      covers_(map.border_fill && map.kind == FilterKind::linear && !in_integers_ &&
+              (lane == Lane::f32 || lane == Lane::f64) &&
+              std::any_of(fill.begin(), fill.end(), [](float v) { return !std::isfinite(v); })) {
   fn_ = PENSTOCK_FOR_TARGET(target, &affine, row);
   target_ = target;
 }

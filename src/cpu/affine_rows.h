@@ -44,6 +44,7 @@ class AffineRows {
   std::span<const float> fill_;
   Lane lane_;
   bool in_integers_;
+  bool covers_;  // the fill is infinite or NaN, and outputs are blends
   Fn fn_;
   Target target_;
 };

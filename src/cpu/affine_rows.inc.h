@@ -111,7 +111,7 @@ void load_tap(const AffineRows& rows, const AffineSource& s, Lane lane, const in
   for (int c = 0; c < s.channels; ++c) to[c] = planes[c];
   AffineAccess::convert(rows).load_indexed[static_cast<int>(s.dtype)][static_cast<int>(lane)](
       s.data, offset, 1, s.stride_c, to, s.channels, n);
-  if (any && AffineAccess::map(rows).border_fill) put_fill(rows, s.channels, outside, n, planes);
+  if (any && AffineAccess::fills(rows)) put_fill(rows, s.channels, outside, n, planes);
 }
 
 template <class V> const V* weights(const Positions& p, int axis) {
@@ -151,7 +151,7 @@ void linear_block(const AffineRows& rows, const AffineSource& all, Lane lane, co
       void* plane[1] = {to};
       AffineAccess::convert(rows).load_indexed[static_cast<int>(s.dtype)][static_cast<int>(lane)](s.data, offset, 1, 0,
                                                                                                   plane, 1, n);
-      if (!any || !AffineAccess::map(rows).border_fill) return;
+      if (!any || !AffineAccess::fills(rows)) return;
       for (int i = 0; i < n; ++i) to[i] = outside[i] ? fill : to[i];
     };
     auto plane_of = [&](int z, V* low, V* high) {  // bilinear at one depth
@@ -265,7 +265,7 @@ template <int kChannels, bool kNearest, bool kInIntegers = false>
 void gather_block(const AffineRows& rows, const AffineSource& s, const Positions& p, int first, int n, int32_t limit,
                   float* const* planes, int channel) {
   constexpr int kWidth = PENSTOCK_TARGET_FLOATS, kPlanes = kChannels ? kChannels : 1, kBytes = kChannels ? 1 : 4;
-  const bool fills = AffineAccess::map(rows).border_fill;
+  const bool fills = AffineAccess::fills(rows);
   float fill[kPlanes];
   for (int c = 0; c < kPlanes; ++c) fill[c] = AffineAccess::fill(rows, channel + c);
   const auto last_x = static_cast<int32_t>(s.width) - 1, last_y = static_cast<int32_t>(s.height) - 1;
@@ -376,6 +376,21 @@ inline void nearest_block(const AffineRows& rows, const AffineSource& s, const i
   }
 }
 
+// An infinite fill, or NaN, is the result wherever it has a share: a blend would make NaN of it.
+template <class V>
+void cover(const AffineRows& rows, const AffineSource& s, const int64_t* extent, const Positions& p, int n,
+           V* const* planes) {
+  int32_t outside[kBlock] = {};
+  for (int a = 0; a < p.axes; ++a) {
+    const V* weight = weights<V>(p, a);
+    for (int i = 0; i < n; ++i) {
+      const int64_t at = p.at[a][i];
+      outside[i] |= at < 0 || at + (weight[i] != 0) >= extent[a];
+    }
+  }
+  put_fill(rows, s.channels, outside, n, planes);
+}
+
 inline void row(const AffineRows& rows, const AffineSource& s, AffineOutputs outputs, int64_t y, int64_t z, int64_t n,
                 void* const* planes) {
   const AffineMap& map = AffineAccess::map(rows);
@@ -397,17 +412,19 @@ inline void row(const AffineRows& rows, const AffineSource& s, AffineOutputs out
 #endif
       nearest_block(rows, s, extent, p, count, to);
     } else if (lane == Lane::f32) {
+      bool done = false;
 #if PENSTOCK_TARGET_FLOATS
-      if (in_integers ? gather_rows<false, true>(rows, s, p, count, to) : gather_rows<false>(rows, s, p, count, to))
-        continue;
+      done = in_integers ? gather_rows<false, true>(rows, s, p, count, to) : gather_rows<false>(rows, s, p, count, to);
 #endif
       float* f[64];
       for (int c = 0; c < s.channels; ++c) f[c] = static_cast<float*>(to[c]);
-      linear_block<float>(rows, s, Lane::f32, extent, p, count, f);
+      if (!done) linear_block<float>(rows, s, Lane::f32, extent, p, count, f);
+      if (AffineAccess::covers(rows)) cover<float>(rows, s, extent, p, count, f);
     } else if (lane == Lane::f64) {
       double* f[64];
       for (int c = 0; c < s.channels; ++c) f[c] = static_cast<double*>(to[c]);
       linear_block<double>(rows, s, Lane::f64, extent, p, count, f);
+      if (AffineAccess::covers(rows)) cover<double>(rows, s, extent, p, count, f);
     } else {  // wide integers: in double, then rounded
       double room[kBlock];
       AffineSource one = s;

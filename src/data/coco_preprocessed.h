@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of annotations in the form that a reader gives them, which loads faster than COCO's JSON. The files are those
-// of DALI's readers.coco: a number of entries (32 bits), then the entries.
+// A folder of annotations in the form that a reader gives them, which loads faster than COCO's JSON. The files are
+// those of DALI's readers.coco: a number of entries (32 bits), then the entries.
 #pragma once
 #include "data/coco.h"
 

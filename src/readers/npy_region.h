@@ -27,7 +27,7 @@ struct NumpyWindow {
 
   bool has_region() const;
   void check_region() const;  // without looking at values of single samples
-  // The region of a sample whose array has this shape; the whole array if no region is given.
+  // The region of a sample whose array has this shape; the whole array if none is given.
   NpyRegion region_of(int sample, const Shape& shape) const;
 };
 

@@ -4,6 +4,7 @@ the stage, and so does the kernel for images of which one is shrunk too much for
 
 import numpy as np
 import pytest
+from test_infinite_fills import CALLS, INTERPOLATIONS, picture
 
 import penstock
 from penstock import _core, fn, types
@@ -93,3 +94,12 @@ def test_frames():
     one = [fn.warp_affine(penstock.tensor(f, layout="HWC"), matrix=m, fill_value=5.0) for f in x]
     y = fn.warp_affine(penstock.batch([x], layout="FHWC").gpu(), matrix=m, fill_value=5.0)
     np.testing.assert_array_equal(np.asarray(y.cpu().at(0)), np.stack([np.asarray(f) for f in one]))
+
+
+@pytest.mark.parametrize("interp", INTERPOLATIONS)
+@pytest.mark.parametrize("name", CALLS)
+def test_fills_that_are_no_finite_numbers(name, interp):
+    for x in (picture(dtype, channels) for dtype in (np.float32, np.float64) for channels in (1, 3, 5)):
+        for fill in (np.inf, np.nan):
+            on_cpu, on_gpu = (CALLS[name](data, fill, INTERPOLATIONS[interp]) for data in (x, x.gpu()))
+            np.testing.assert_array_equal(np.asarray(on_cpu), np.asarray(on_gpu.cpu()))

@@ -2,6 +2,7 @@
 // Runs any stage: reads its instructions from the table and interprets them with the same functions that emitted
 // kernels use, and so gives the same bits. One thread a position, values in local memory.
 #pragma once
+#include "cuda/kernels/affine_cover.h"
 #include "cuda/kernels/dtypes.h"
 #include "cuda/kernels/generic_program.h"
 #include "launch/find_entry.h"
@@ -177,12 +178,12 @@ template <int dims, class V> __device__ PENSTOCK_CALLED uint64_t warped_in(const
                                                          load};
     if constexpr (dims == 2)
       if (w.in_integers) return number(channel.linear_bytes(point));
-    return number(channel.linear(point));
+    return number(covered_linear(channel, point));
   } else {
     const GenericLoad<double> load{in, w.dtype, w.size};
     const AffineChannel<dims, double, GenericLoad<double>> channel{w.extent, w.stride, w.border_fill,
                                                                    fill_in_lane<double>(w.outside), load};
-    return number(change_lane<double, V>(channel.linear(point)));
+    return number(change_lane<double, V>(covered_linear(channel, point)));
   }
 }
 __device__ PENSTOCK_CALLED uint64_t warped(int dims, int lane, const GenericWarp& w, const char* in){

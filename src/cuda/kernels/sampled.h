@@ -2,6 +2,7 @@
 // Any dimensions that have taps or an affine map: a thread takes one position with all its planes. Images have
 // faster kernels of their own.
 #pragma once
+#include "cuda/kernels/affine_cover.h"
 #include "cuda/kernels/positions.h"
 #include "pixel/affine.h"
 
@@ -121,7 +122,7 @@ template <class Stage> struct StageWarp {
       }
       const auto blended = channel<Blend>([own](int64_t at) { return to_lane<In, Blend>(own[at]); });
       if constexpr (Stage::kSourceStaysBytes && kWarped == 2) source[p] = blended.linear_bytes(point);
-      else source[p] = change_lane<Blend, Number>(blended.linear(point));
+      else source[p] = change_lane<Blend, Number>(covered_linear(blended, point));
     }
   }
 };

@@ -142,6 +142,14 @@ template <class Stage> struct ImageWarp {
         for (int p = 0; p < kPlanes; ++p) g[j][p] = tap(fill_xa || fill_ya, xa, ya, p);
       } else if ((fill_xa && fill_xb) || (fill_ya && fill_yb)) {
         for (int p = 0; p < kPlanes; ++p) g[j][p] = outside;
+      } else if (border_fill && !(outside - outside == 0)) {  // see affine_cover.h
+        const bool covers = fill_xa || fill_ya || (fill_xb && affine_weight<float>(px) != 0) ||
+                            (fill_yb && affine_weight<float>(py) != 0);
+        const Blend blend(px, py);
+        for (int p = 0; p < kPlanes; ++p)
+          g[j][p] = covers ? outside
+                           : blend(tap(false, xa, ya, p), tap(false, xb, ya, p), tap(false, xa, yb, p),
+                                   tap(false, xb, yb, p));
       } else {
         const Blend blend(px, py);
         for (int p = 0; p < kPlanes; ++p)

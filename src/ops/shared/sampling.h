@@ -27,9 +27,17 @@ struct SamplingRule : ImageRule {
       }
       // Where there can be no number: outside.
       PENSTOCK_HD static double bounded(double v) { return v > -1e9 ? (v < 1e9 ? v : 1e9) : -1e9; }
+      // Whether a blend has a share of what is beyond the n elements of an axis.
+      PENSTOCK_HD static bool reads_beyond(double at, int64_t n, int kind) {
+        const int64_t low = static_cast<int64_t>(floor(at));
+        if (at == floor(at)) return low < 0 || low >= n;
+        const int64_t more = kind == 2;
+        return low < more || low + 1 + more >= n;
+      }
       // (0, 0) is the center of the first pixel.
       template <class In>
-      PENSTOCK_HD static double sampled(const In* in, const Source& s, const Place& p, double y, double x) {
+      PENSTOCK_HD static double sampled(const In* in, const Source& source, const Place& p, double y, double x) {
+        Source s = source;
         y = bounded(y), x = bounded(x);
         if (s.kind == 0)
           return tap(in, s, p, static_cast<int64_t>(floor(y + 0.5)), static_cast<int64_t>(floor(x + 0.5)));
@@ -37,6 +45,11 @@ struct SamplingRule : ImageRule {
         const double fx = floor(x);
         const int64_t v = static_cast<int64_t>(fy);
         const int64_t u = static_cast<int64_t>(fx);
+        // An infinite fill, of which a blend makes NaN, is the result wherever it has a share.
+        if (s.fill - s.fill != 0 && bordered(-1, 1, s.border) < 0) {
+          if (reads_beyond(y, s.extents.height, s.kind) || reads_beyond(x, s.extents.width, s.kind)) return s.fill;
+          s.fill = 0;
+        }
         if (s.kind == 1) {
           const double top = tap(in, s, p, v, u);
           const double bottom = tap(in, s, p, v + 1, u);

@@ -21,8 +21,11 @@ PENSTOCK_KERNEL __attribute__((noinline)) void sample_anywhere(const T* image, c
     u[k] = bordered(filter == kNearest ? nearest(x) : x.at - before + k, s.width, s.border);
     any_v = any_v || v[k] >= 0, any_u = any_u || u[k] >= 0;
   }
-  // A blend of equal numbers is that number, but for sums of cubic weights and for infinity.
-  if (filter != kCubic && !(any_v && any_u) && s.fill - s.fill == 0) {
+  // A blend of equal numbers is that number, but for sums of cubic weights.
+  const bool covered = filter != kNearest && covers(s);
+  const auto of_filter = static_cast<Filter>(filter);
+  if ((filter != kCubic && !(any_v && any_u)) ||
+      (covered && (reads_beyond(y, s.height, of_filter) || reads_beyond(x, s.width, of_filter)))) {
     for (int32_t c = 0; c < count; ++c) to[c] = from_lane<float, T>(s.fill);
     return;
   }
@@ -37,7 +40,7 @@ PENSTOCK_KERNEL __attribute__((noinline)) void sample_anywhere(const T* image, c
         V of[taps];
         PENSTOCK_UNROLL
         for (int i = 0; i < taps; ++i)
-          of[i] = v[j] < 0 || u[i] < 0 ? static_cast<V>(s.fill) : to_lane<T, V>(element(j, i));
+          of[i] = v[j] < 0 || u[i] < 0 ? (covered ? V(0) : static_cast<V>(s.fill)) : to_lane<T, V>(element(j, i));
         if constexpr (filter == kLinear) rows[j] = blended(of[0], of[1], x.weight);
         else rows[j] = weighted(of, cubic_weights(x.weight));
       }

@@ -13,13 +13,28 @@ PENSTOCK_INLINE V tap(const T* image, const Source& s, int32_t y, int32_t x, int
   return to_lane<T, V>(image[(int64_t{v} * s.width + u) * s.channels + channel]);
 }
 
+// A blend with a constant that is infinite or NaN makes NaN of it where it has no share, and of two of them. Such a
+// constant is the result wherever it has a share, and is not read elsewhere.
+PENSTOCK_INLINE bool covers(const Source& s) { return s.border == kConstant && !(s.fill - s.fill == 0); }
+// Whether a blend has a share of what is beyond the n elements of an axis.
+template <class V> PENSTOCK_INLINE bool reads_beyond(Neighbor<V> p, int32_t n, Filter filter) {
+  const int32_t before = filter == kCubic && p.weight != 0, after = p.weight == 0 ? 0 : filter == kCubic ? 2 : 1;
+  return p.at < before || p.at + after >= n;
+}
+
 // One element of an output; `image` is the source's, with all its channels.
 template <class T, class V>
-PENSTOCK_INLINE T sampled(const T* image, const Source& s, Neighbor<V> y, Neighbor<V> x, int32_t channel) {
-  if (s.filter == kNearest) {
+PENSTOCK_INLINE T sampled(const T* image, const Source& source, Neighbor<V> y, Neighbor<V> x, int32_t channel) {
+  if (source.filter == kNearest) {
+    const Source& s = source;
     const int32_t v = bordered(nearest(y), s.height, s.border), u = bordered(nearest(x), s.width, s.border);
     if (v < 0 || u < 0) return from_lane<float, T>(s.fill);
     return image[(int64_t{v} * s.width + u) * s.channels + channel];
+  }
+  Source s = source;
+  if (covers(s)) {
+    if (reads_beyond(y, s.height, s.filter) || reads_beyond(x, s.width, s.filter)) return from_lane<float, T>(s.fill);
+    s.fill = 0;
   }
   if (s.filter == kLinear) {
     V row[2];
