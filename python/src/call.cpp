@@ -580,8 +580,7 @@ void bind_operators(nb::module_& m) {
       nb::arg("seed").none(),
       "Restarts the random numbers of calls outside pipelines, and the seeds of pipelines.\n"
       "\n"
-      "It applies to calls and pipelines without their own seed.\n"
-      "\n"
+      "It applies to calls and pipelines without their own seed.\n\n"
       "Args:\n"
       "    seed: The seed; None: they follow torch.manual_seed() again, if torch is imported.\n"
       "\n"
