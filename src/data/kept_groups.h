@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 
+#include "base/error.h"
+
 namespace penstock {
 
 template <class T> class KeptGroups {
@@ -18,7 +20,7 @@ template <class T> class KeptGroups {
   // load() returns a Group. Its error reaches all that wait, and the next call tries again.
   template <class F> Group get(int number, F&& load) {
     std::promise<Group> promise;
-    std::shared_future<Group> future;
+    std::shared_future<Group> future, made;  // of another thread, of this one
     {
       const std::lock_guard lock(mutex_);
       const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.number == number; });
@@ -26,11 +28,12 @@ template <class T> class KeptGroups {
         kept_.splice(kept_.begin(), kept_, found);
         future = found->group;
       } else {
-        kept_.push_front({number, promise.get_future().share()});
+        made = promise.get_future().share();
+        kept_.push_front({number, made});
         if (kept_.size() > most_) kept_.pop_back();
       }
     }
-    if (future.valid()) return future.get();
+    if (future.valid()) return own_error([&] { return future.get(); });
     try {
       Group group = load();
       promise.set_value(group);
@@ -39,11 +42,19 @@ template <class T> class KeptGroups {
       promise.set_exception(std::current_exception());
       const std::lock_guard lock(mutex_);
       std::erase_if(kept_, [&](const Kept& k) { return k.number == number; });
-      throw;
     }
+    return own_error([&] { return made.get(); });
   }
 
  private:
+  // A future throws one object in all threads, and who catches an Error adds to it.
+  template <class F> static Group own_error(F&& body) {
+    try {
+      return body();
+    } catch (const Error& e) {
+      throw Error(e);
+    }
+  }
   struct Kept {
     int number;
     std::shared_future<Group> group;

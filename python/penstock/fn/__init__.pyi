@@ -79,9 +79,9 @@ def adaptive_threshold(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -151,9 +151,9 @@ def adjust_gamma(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -218,9 +218,9 @@ def adjust_hue(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -286,9 +286,9 @@ def adjust_saturation(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -352,9 +352,9 @@ def adjust_sharpness(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -427,9 +427,9 @@ def audio_codec(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -514,9 +514,9 @@ def audio_resample(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -583,9 +583,9 @@ def autocontrast(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -648,9 +648,9 @@ def batch_permutation(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -732,9 +732,9 @@ def bb_flip(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -827,9 +827,9 @@ def bbox_paste(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -929,9 +929,9 @@ def bbox_rotate(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1018,9 +1018,9 @@ def bilateral_filter(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1103,9 +1103,9 @@ def biquad(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1180,9 +1180,9 @@ def box_blur(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1262,9 +1262,9 @@ def box_blur_regions(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1356,9 +1356,9 @@ def box_encoder(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1436,9 +1436,9 @@ def brightness(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1517,9 +1517,9 @@ def brightness_contrast(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1596,9 +1596,9 @@ def canny(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1666,9 +1666,9 @@ def cast(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1730,9 +1730,9 @@ def cast_like(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1794,9 +1794,9 @@ def cat(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1858,9 +1858,9 @@ def channel_reorder(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -1934,9 +1934,9 @@ def clahe(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2006,9 +2006,9 @@ def color_matrix(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2106,9 +2106,9 @@ def color_space_conversion(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2187,9 +2187,9 @@ def color_twist(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2264,9 +2264,9 @@ def composite(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2340,9 +2340,9 @@ def constant(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2418,9 +2418,9 @@ def contrast(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2494,9 +2494,9 @@ def convolve(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2574,9 +2574,9 @@ def coord_flip(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2655,9 +2655,9 @@ def coord_transform(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2718,9 +2718,9 @@ def copy(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2798,9 +2798,9 @@ def correlate(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -2902,9 +2902,9 @@ def crop(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3032,9 +3032,9 @@ def crop_mirror_normalize(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3120,9 +3120,9 @@ def debayer(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3192,9 +3192,9 @@ def dilate(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3292,9 +3292,9 @@ def draw_boxes(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3379,9 +3379,9 @@ def draw_circles(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3458,9 +3458,9 @@ def draw_lines(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3541,9 +3541,9 @@ def draw_segments(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3631,9 +3631,9 @@ def draw_text(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3706,9 +3706,9 @@ def dump_image(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3791,9 +3791,9 @@ def elastic_transform(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3858,9 +3858,9 @@ def element_extract(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -3928,9 +3928,9 @@ def equalize(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4011,9 +4011,9 @@ def erase(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4090,9 +4090,9 @@ def erode(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4158,9 +4158,9 @@ def expand_dims(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4229,9 +4229,9 @@ def fade(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4306,9 +4306,9 @@ def find_contours(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4399,9 +4399,9 @@ def find_homography(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4476,9 +4476,9 @@ def find_threshold(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4546,9 +4546,9 @@ def flip(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4618,9 +4618,9 @@ def frame_splicing(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4686,9 +4686,9 @@ def full(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4751,9 +4751,9 @@ def full_like(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4816,9 +4816,9 @@ def g711_decode(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4881,9 +4881,9 @@ def g711_encode(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -4959,9 +4959,9 @@ def gaussian_blur(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5026,9 +5026,9 @@ def get_property(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5091,9 +5091,9 @@ def grayscale(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5173,9 +5173,9 @@ def grid_distortion(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5254,9 +5254,9 @@ def grid_mask(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5343,9 +5343,9 @@ def griffin_lim(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5422,9 +5422,9 @@ def histogram(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5509,9 +5509,9 @@ def hough_circles(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5595,9 +5595,9 @@ def hough_lines(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5682,9 +5682,9 @@ def hough_lines_p(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5764,9 +5764,9 @@ def hsv(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5837,9 +5837,9 @@ def hue(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -5916,9 +5916,9 @@ def inpaint(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6001,9 +6001,9 @@ def inverse_spectrogram(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6070,9 +6070,9 @@ def invert(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6140,9 +6140,9 @@ def jitter(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6222,9 +6222,9 @@ def joint_bilateral_filter(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6291,9 +6291,9 @@ def jpeg_compression_distortion(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6367,9 +6367,9 @@ def label(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6454,9 +6454,9 @@ def laplacian(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6547,9 +6547,9 @@ def letterbox(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6654,9 +6654,9 @@ def letterbox_placement(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6730,9 +6730,9 @@ def lfilter(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6804,9 +6804,9 @@ def lookup_table(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6876,9 +6876,9 @@ def loudness(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -6952,9 +6952,9 @@ def match(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7020,9 +7020,9 @@ def median_blur(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7096,9 +7096,9 @@ def mel_filter_bank(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7176,9 +7176,9 @@ def mfcc(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7249,9 +7249,9 @@ def min_area_rect(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7312,9 +7312,9 @@ def min_max_loc(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7390,9 +7390,9 @@ def morphology(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7458,9 +7458,9 @@ def mu_law_decode(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7523,9 +7523,9 @@ def mu_law_encode(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7611,9 +7611,9 @@ def multi_paste(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7714,9 +7714,9 @@ def nms(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7799,9 +7799,9 @@ def nonsilent_region(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -7896,9 +7896,9 @@ def normalize(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8043,9 +8043,9 @@ def one_hot(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8110,9 +8110,9 @@ def ones(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8175,9 +8175,9 @@ def ones_like(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8254,9 +8254,9 @@ def optical_distortion(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8332,9 +8332,9 @@ def pad(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8412,9 +8412,9 @@ def paste(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8496,9 +8496,9 @@ def peek_image_shape(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8568,9 +8568,9 @@ def peek_video(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8631,9 +8631,9 @@ def per_frame(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8695,9 +8695,9 @@ def permute_batch(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8760,9 +8760,9 @@ def posterize(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8827,9 +8827,9 @@ def power_spectrum(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -8897,9 +8897,9 @@ def preemphasis_filter(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9077,9 +9077,9 @@ def random_bbox_crop(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9168,9 +9168,9 @@ def random_crop_generator(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9260,9 +9260,9 @@ def random_resized_crop(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9348,9 +9348,9 @@ def reinterpret(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9439,9 +9439,9 @@ def remap(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9520,9 +9520,9 @@ def reshape(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9673,9 +9673,9 @@ def resize(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9891,9 +9891,9 @@ def resize_crop_mirror(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -9999,9 +9999,9 @@ def roi_align(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10081,9 +10081,9 @@ def roi_random_crop(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10196,9 +10196,9 @@ def rotate(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10272,9 +10272,9 @@ def saturation(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10339,9 +10339,9 @@ def sequence_rearrange(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10403,9 +10403,9 @@ def shapes(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10476,9 +10476,9 @@ def shift_hsv(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10549,9 +10549,9 @@ def shuffle_tiles(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10635,9 +10635,9 @@ def sift(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10749,9 +10749,9 @@ def slice(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10844,9 +10844,9 @@ def sobel(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10914,9 +10914,9 @@ def solarize(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -10996,9 +10996,9 @@ def spec_augment(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11083,9 +11083,9 @@ def spectrogram(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11161,9 +11161,9 @@ def sphere(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11228,9 +11228,9 @@ def squeeze(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11304,9 +11304,9 @@ def ssd_random_crop(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11372,9 +11372,9 @@ def stack(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11484,9 +11484,9 @@ def tensor_resize(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11576,9 +11576,9 @@ def threshold(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11648,9 +11648,9 @@ def time_stretch(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11727,9 +11727,9 @@ def time_warp(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11797,9 +11797,9 @@ def to_decibels(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11892,9 +11892,9 @@ def transform_boxes(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -11973,9 +11973,9 @@ def transform_points(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12042,9 +12042,9 @@ def transpose(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12112,9 +12112,9 @@ def unletterbox_boxes(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12209,9 +12209,9 @@ def warp_affine(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12307,9 +12307,9 @@ def warp_by_mesh(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12406,9 +12406,9 @@ def warp_by_points(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12505,9 +12505,9 @@ def warp_perspective(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12595,9 +12595,9 @@ def water(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12671,9 +12671,9 @@ def where(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12734,9 +12734,9 @@ def zeros(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -12799,9 +12799,9 @@ def zeros_like(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.

@@ -53,9 +53,9 @@ def gaussian(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -133,9 +133,9 @@ def salt_and_pepper(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -207,9 +207,9 @@ def shot(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -279,9 +279,9 @@ def speckle(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.

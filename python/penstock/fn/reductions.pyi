@@ -49,9 +49,9 @@ def max(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -125,9 +125,9 @@ def mean(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -202,9 +202,9 @@ def mean_square(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -273,9 +273,9 @@ def min(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -349,9 +349,9 @@ def rms(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -431,9 +431,9 @@ def std_dev(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -510,9 +510,9 @@ def sum(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -591,9 +591,9 @@ def variance(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.

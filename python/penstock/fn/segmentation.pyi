@@ -51,9 +51,9 @@ def random_mask_pixel(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -147,9 +147,9 @@ def random_object_bbox(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -231,9 +231,9 @@ def select_masks(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.

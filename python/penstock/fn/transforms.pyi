@@ -45,9 +45,9 @@ def combine(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -128,9 +128,9 @@ def crop(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -231,9 +231,9 @@ def rotation(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -328,9 +328,9 @@ def scale(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -426,9 +426,9 @@ def shear(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
@@ -519,9 +519,9 @@ def translation(
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         out (array): Outside a pipeline: what the result is written into and returned: a
-            writable array of its type and shape, on a GPU row-major without gaps. For a batch:
-            a Batch, a list of arrays, or an array whose first dimension counts the samples. For
-            several outputs: a tuple, in which None means a new array.
+            writable array of its type and shape, with any strides. For a batch: a Batch, a list
+            of arrays, or an array whose first dimension counts the samples. For several
+            outputs: a tuple, in which None means a new array.
         stream (object): Outside a pipeline: the CUDA stream that the call is enqueued on, a
             number or an object of torch, CuPy or another library; omitted: the current stream
             of the input's library. Without effect on the CPU.
