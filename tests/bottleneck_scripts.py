@@ -70,7 +70,7 @@ def changed(text, changes):
         number = int(change["place"].rpartition(":")[2]) - 1 if change["place"] else -1
         argument, old, new = change["argument"], change["old"], change["new"]
         if number < 0:
-            lines[0] = f"import sys; {argument}({new})  # " + lines[0]
+            lines[0] = f"import {argument.partition('.')[0]}; {argument}({new})  # " + lines[0]
         elif old is not None:
             assert f"{argument}={old}" in lines[number], (change, lines[number])
             lines[number] = lines[number].replace(f"{argument}={old}", f"{argument}={new}")

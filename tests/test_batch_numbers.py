@@ -61,12 +61,13 @@ def check_seeks(make, count, rng):
     assert one(pipe) == expected[2]
 
 
-def options_of(rng, buckets):
+def options_of(rng, buckets, grouped=False):
     """Random arguments of a reader."""
     shards = rng.choice([1, 1, 2, 3])
     given = {"num_shards": shards, "shard_id": rng.randrange(shards)}
     given["deal"] = rng.choice(["sample", "batch"])
-    given[rng.choice(["random_shuffle", "shuffle_after_epoch"])] = rng.random() < 0.7
+    shuffle = rng.choice(["random_shuffle", "shuffle_after_epoch"])
+    given["random_shuffle" if grouped else shuffle] = rng.random() < 0.7
     if rng.random() < 0.3:
         given["seed"] = rng.randrange(100)
     if buckets and rng.random() < 0.3:
@@ -85,7 +86,7 @@ def test_each_reader_gives_any_batch_of_two_epochs(kind, tmp_path):
     kind.write(tmp_path, [payload(k) for k in range(SIZE)])
     for seed in range(COUNT):
         rng = random.Random(seed)
-        given, batch_size = options_of(rng, True), rng.choice([1, 2, 3, 5])
+        given, batch_size = options_of(rng, True, kind.grouped), rng.choice([1, 2, 3, 5])
         mode, depth = rng.choice(["stream", "partial", "drop", "even"]), rng.choice([1, 2, 4])
 
         def make():

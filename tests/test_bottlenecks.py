@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import bottleneck_scripts as scripts
+import penstock
 import pytest
 from penstock.pipeline.statistics import Statistics
 
@@ -20,6 +21,15 @@ CORES = len(os.sched_getaffinity(0))
 OF_PROCESSORS = {"one_thread", "memory", "heavy_decode"}
 WITHOUT_CHANGE = {"consumer"}
 TRIES = 3  # of a second or two each, in which another program may have the processors
+
+
+@pytest.fixture(autouse=True)
+def settings_of_the_process():
+    """What scripts change for the whole process is as before for other tests."""
+    interval, connections = sys.getswitchinterval(), penstock.storage.connections()
+    yield
+    sys.setswitchinterval(interval)
+    penstock.storage.configure(connections=connections)
 
 
 @pytest.fixture(scope="module")

@@ -307,7 +307,7 @@ def test_the_page_of_batches_from_other_machines(capsys, tmp_path):
         exec(compile(page, str(tmp_path / "train.py"), "exec"), {})
     finally:
         worker.terminate()
-        worker.wait()
+        worker.wait(60)
         worker.stdout.close()
     *epoch, facts, at_trainer = capsys.readouterr().out.splitlines()
     assert sorted(sum(map(json.loads, epoch), [])) == list(range(40)) and (facts, at_trainer) == ("0 0 True", "[]")

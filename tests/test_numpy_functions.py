@@ -55,12 +55,12 @@ def test_other_functions_see_tensors_as_arrays():
 @pytest.mark.parametrize(
     "function, said",
     [
-        (lambda x: np.mean(x), r"numpy\.mean does not take values of a pipeline: did you mean fn\.reductions\.mean"),
-        (lambda x: np.concatenate([x, x]), r"numpy\.concatenate .*fn\.cat"),
-        (lambda x: np.clip(x, 0, 1), r"numpy\.clip .*penstock\.math\.clamp"),
-        (lambda x: np.logaddexp(x, x), r"numpy\.logaddexp .*fn\.python_function"),
-        (lambda x: np.add.reduce(x), r"numpy\.add\.reduce "),
-        (lambda x: np.sin(x, where=True), r"numpy\.sin "),
+        (lambda x: np.mean(x), r"numpy\.mean\(\) works on arrays, .* use fn\.reductions\.mean"),
+        (lambda x: np.concatenate([x, x]), r"numpy\.concatenate\(\) .*fn\.cat"),
+        (lambda x: np.clip(x, 0, 1), r"numpy\.clip\(\) .*penstock\.math\.clamp"),
+        (lambda x: np.logaddexp(x, x), r"numpy\.logaddexp\(\) .*fn\.python_function"),
+        (lambda x: np.add.reduce(x), r"numpy\.add\.reduce\(\) "),
+        (lambda x: np.sin(x, where=True), r"numpy\.sin\(\) "),
     ],
 )
 def test_what_is_not_an_operator_is_refused(function, said):

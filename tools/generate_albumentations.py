@@ -76,7 +76,7 @@ TYPES = {
     **dict.fromkeys(("fill", "drop_color", "src_color"), "Color"),
     **dict.fromkeys(("fill_mask", "mask_drop_value", "drop_value"), "Color | None"),
     **dict.fromkeys(("image", "bboxes", "keypoints", "read_fn", "template_transform"), FUNCTION),
-    **dict.fromkeys(("scale", "rotate", "shear"), "Range | dict[str, Any]"),
+    **dict.fromkeys("scale rotate shear".split(), "Range | dict[str, Any]"),
     **dict.fromkeys(("translate_percent", "translate_px"), "Range | dict[str, Any] | None"),
     **dict.fromkeys(("shift_limit_x", "shift_limit_y"), "Range | None"),
     **dict.fromkeys(("pad_height_divisor", "pad_width_divisor"), "int | None"),

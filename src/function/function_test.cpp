@@ -36,6 +36,7 @@ TEST(Function, KnowsWhichOperatorsMixSamples) {
                                     "hough_lines",
                                     "hough_lines_p",
                                     "random_bbox_crop",
+                                    "readers.numpy@values",
                                     "label",
                                     "match",
                                     "nms",

@@ -16,6 +16,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+def refuse_numpy(name: str) -> None:
+    """Raises the error of a function of NumPy that does not take values of a pipeline.
+
+    Args:
+        name: Its name.
+
+    Raises:
+        TypeError: Always; it says what to use instead.
+    """
+    from ..base.other_names import NAMES
+
+    here = NAMES.get(
+        name, f"fn.{name}" if name in _core.operators() else "operators of penstock.fn, or fn.python_function"
+    )
+    raise TypeError(f"numpy.{name}() works on arrays, not on values of a pipeline: use {here}\n  at {user_line()}")
+
+
 class DataNode(_core.NodeRef):
     """Stands for a value of a pipeline: one output of one operator, a batch whenever the pipeline runs.
 
@@ -148,13 +165,7 @@ class DataNode(_core.NodeRef):
         )
 
     def __array_function__(self, function, types, args, kwargs):
-        from ..base.other_names import NAMES
-
-        name = getattr(function, "__name__", str(function))
-        here = NAMES.get(
-            name, f"fn.{name}" if name in _core.operators() else "operators of penstock.fn, or fn.python_function"
-        )
-        raise TypeError(f"numpy.{name}() works on arrays, not on values of a pipeline: use {here}\n  at {user_line()}")
+        refuse_numpy(getattr(function, "__name__", str(function)))
 
     def __len__(self):
         raise TypeError(

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy's functions of values of a pipeline, Tensors and Batches: `np.sin(x)`, `np.maximum(a, x)`, `array * x`.
 
-NumPy asks its operands what a function of theirs is (`__array_ufunc__`, `__array_function__`). Those that are operators here
+NumPy asks its operands what a function of theirs is (`__array_ufunc__`). Those that are operators here
 add a node or run at once, with the types of penstock.math. The others see Tensors and Batches as arrays; for values of a
 pipeline they are refused with what to write instead. `np.floor_divide` and `np.remainder` are the operators `//` and `%` of expressions.
 """
 
 from .. import _core
 from .expressions import arithmetic
-from .node import DataNode
+from .node import DataNode, refuse_numpy
 
 _OPERATORS = {
     "add": "_add",
@@ -47,32 +47,17 @@ _OPERATORS = {
 }
 
 
-def _refuse(name):
-    from ..base.other_names import answer
-
-    here = (
-        answer(name, sorted(_core.operators()))
-        or ": see penstock.fn and penstock.math, or call it in fn.python_function"
-    )
-    raise TypeError(f"numpy.{name} does not take values of a pipeline{here}")
-
-
 def _ufunc(self, ufunc, method, *operands, **options):
     op = _OPERATORS.get(ufunc.__name__)
     if op and method == "__call__" and not options:
         return arithmetic(op, *operands)
     if any(isinstance(o, DataNode) for o in operands):
-        _refuse(ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}")
+        refuse_numpy(ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}")
     from numpy import asarray
 
     arrays = [asarray(o) if isinstance(o, (_core.Tensor, _core.Batch)) else o for o in operands]
     return getattr(ufunc, method)(*arrays, **options)
 
 
-def _function(self, function, kinds, arguments, options):
-    _refuse(function.__name__)
-
-
 for _class in (DataNode, _core.Tensor, _core.Batch):
     _class.__array_ufunc__ = _ufunc
-DataNode.__array_function__ = _function  # Tensors and Batches are arrays for NumPy's other functions

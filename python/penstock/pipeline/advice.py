@@ -74,14 +74,19 @@ def _function(numbers, stage, script):
     return "Call the function in worker processes, or write it as operators or with fn.numba_function", changes
 
 
-class _SwitchInterval(script_lines.Change):
+class _AtTheTop(script_lines.Change):
+    """A call that a script makes first."""
+
+    def __init__(self, function, arguments):
+        super().__init__("", function, None, arguments)
+
     def __str__(self):
-        return "add `sys.setswitchinterval(0.0005)` at the top of the script"
+        return f"add `{self.argument}({self.new})` at the top of the script"
 
 
 def _lock(numbers, stage, script):
     text = "Do the work of the other Python threads in a process (multiprocessing), or let them give the lock up sooner"
-    return text, [_SwitchInterval("", "sys.setswitchinterval", None, "0.0005")]
+    return text, [_AtTheTop("sys.setswitchinterval", "0.0005")]
 
 
 def _waiting_threads(numbers):
@@ -89,10 +94,10 @@ def _waiting_threads(numbers):
 
 
 def _network(numbers, stage, script):
-    return (
-        "Let more threads wait at the same time, and keep what came in a cache: penstock.storage.configure(cache=...)",
-        [script.option("num_threads", _waiting_threads(numbers))],
-    )
+    from .. import storage  # late: few pipelines read from a network
+
+    text = "Request more objects at the same time, and keep what came: penstock.storage.configure(cache=..., cache_limit=...)"
+    return text, [_AtTheTop("penstock.storage.configure", f"connections={4 * storage.connections()}")]
 
 
 def _disk(numbers, stage, script):

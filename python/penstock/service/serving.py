@@ -77,7 +77,8 @@ def run(args: Any) -> int:
     server.start()
     host = f"[{server.host}]" if ":" in server.host else server.host
     print(f"penstock serve: {args.pipeline} at {host}:{server.port}", flush=True)
-    ended.wait()
+    while not ended.wait(0.5):  # the system may give a signal to another thread, which does not wake this one
+        pass
     server.close()
     return 0
 

@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["bytes_of", "configure", "stats"]
+__all__ = ["bytes_of", "configure", "connections", "stats"]
 _DEFAULTS = {
     "connections": 32,
     "tries": 4,
@@ -99,6 +99,19 @@ def configure(**settings: Any) -> None:
     )
     _settings.update(new)
     _client.forget()
+
+
+def connections() -> int:
+    """How many requests there may be at once.
+
+    Returns:
+        The number that configure() was given last, or 32.
+
+    Example:
+        >>> penstock.storage.connections()
+        32
+    """
+    return int(_settings["connections"])
 
 
 def stats() -> dict[str, int]:
