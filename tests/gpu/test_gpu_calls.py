@@ -341,6 +341,7 @@ def test_torch_tensors_of_a_gpu(real):
         class Tensor:
             def __init__(self, inner): self.inner = inner
             def detach(self): return self
+            requires_grad = False
         torch = t.ModuleType("torch")
         torch.Tensor = Tensor
         torch.utils = t.ModuleType("torch.utils")
