@@ -5,34 +5,15 @@
 #include <penstock/fn/geometry.h>
 #include <penstock/opencv_cuda.hpp>
 
-#include <cstdio>
-#include <opencv2/core.hpp>
+#include "opencv_checks.h"
 
 using namespace penstock;
-
-#define REQUIRE(...)                                                                             \
-  do {                                                                                           \
-    if (!(__VA_ARGS__)) return std::fprintf(stderr, "line %d: %s\n", __LINE__, #__VA_ARGS__), 1; \
-  } while (false)
 
 namespace {
 
 template <class M, class = void> struct GivesMat : std::false_type {};
 template <class M> struct GivesMat<M, std::void_t<decltype(opencv::gpu_mat(std::declval<M>()))>> : std::true_type {};
 static_assert(GivesMat<Tensor>::value && !GivesMat<LastTensor>::value);
-
-bool same(const cv::Mat& a, const cv::Mat& b) {
-  return a.size() == b.size() && a.type() == b.type() && cv::norm(a, b, cv::NORM_INF) == 0;
-}
-
-template <class F> bool refuses(F&& body) {
-  try {
-    body();
-  } catch (const Error&) {
-    return true;
-  }
-  return false;
-}
 
 // A whole matrix and a part of it, with rows that do not follow each other.
 int types() {
