@@ -77,6 +77,9 @@ def commands(entries):
     return {str(Path(e["file"]).parent.relative_to(ROOT)): e for e in entries if Path(e["file"]).is_relative_to(ROOT)}
 
 
+OF_OPENCV = {"include/penstock/opencv.hpp", "include/penstock/opencv_cuda.hpp", "tests/opencv_checks.h"}
+
+
 def flags_for(name, of_folder):
     """Those of a source in the same folder, or in one above, or of any."""
     folder = Path(name).parent
@@ -93,7 +96,7 @@ def flags_for(name, of_folder):
         "__device__|__shared__|PENSTOCK_HD", (ROOT / name).read_text()
     ):
         kept += ["-include", str(ROOT / "tests/emulated_gpu/one_thread.h")]
-    if name in ("include/penstock/opencv.hpp", "include/penstock/opencv_cuda.hpp"):
+    if name in OF_OPENCV:
         kept += ["-isystem", "/usr/include/opencv4"]  # where Debian has OpenCV
     return kept + [w for i in at for w in ("-isystem", words[i + 1])], entry["directory"]
 
