@@ -6,9 +6,9 @@
 namespace penstock {
 namespace {
 
-// Runs of bytes at the places of the dimensions, of which the last ones are rows where `rows` says so.
+// Runs of bytes at the places of the dimensions, the innermost of which are rows where rows() says so.
 struct Runs {
-  CopyDim dims[Shape::kMaxDims];
+  CopyDim dims[Shape::kMaxDims];  // the innermost first
   int n = 0;
   int64_t bytes = 0;
 
@@ -21,7 +21,7 @@ struct Runs {
       if (!inner && dim.from == bytes && dim.to == bytes) bytes *= dim.extent;
       else if (inner && dim.from == inner->from * inner->extent && dim.to == inner->to * inner->extent)
         dims[n - 1].extent *= dim.extent;
-      else dims[n++] = dim;  // the innermost first
+      else dims[n++] = dim;
     }
   }
   bool rows() const { return n > 0 && dims[0].from >= bytes && dims[0].to >= bytes; }

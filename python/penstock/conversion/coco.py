@@ -11,10 +11,10 @@ import numpy as np
 
 from .. import _core, fn
 from ..annotations.records import fault, file_below, json_of, numbers, shortened
-from .fields import Field, picture_ending, sum_of, the_one
+from .fields import Field, sum_of, the_one
 from .reading import Source
 from .scaling import boxes_of
-from .writing import PieceOfFile, Target, safe_name
+from .writing import PictureFiles, PieceOfFile, Target, safe_name
 
 _FILE, _IMAGES, _PARTS = "annotations.json", "images", ".penstock.parts"
 FIELDS = [
@@ -162,12 +162,12 @@ class CocoTarget(Target):
             self.about["categories"] = [{"id": k, "name": name} for k, name in enumerate(names)]
         self.fields[self._image] = Field("image", "image")
         self._ids = sorted(c["id"] for c in self.about.get("categories", ()))
-        self._taken = set()
+        self._pictures = PictureFiles(self.folder)
 
     def resume(self, entries):
         """Knows which files are there."""
         for entry in entries:
-            self._taken.update(entry["files"])
+            self._pictures.taken.update(entry["files"])
 
     def _described(self, values, record):
         """What the file says of a picture."""
@@ -195,16 +195,7 @@ class CocoTarget(Target):
         files, total, lines = [], 0, []
         for key, values, record in samples:
             picture, key = values[self._image], safe_name(key, record)
-            ending = picture_ending(picture[:16])
-            if not ending:
-                raise _core.DataError(f"this is not a picture of a known format (file: {record})")
-            name, again = f"{_IMAGES}/{key}.{ending}", 1
-            while name in self._taken:
-                again += 1
-                name = f"{_IMAGES}/{key}-{again}.{ending}"
-            with PieceOfFile(self.folder, name, lasting=False) as file:
-                file.write(picture)
-            self._taken.add(name)
+            name = self._pictures.write(f"{_IMAGES}/{key}", picture, record)
             height, width = (int(n) for n in fn.peek_image_shape(np.frombuffer(picture, np.uint8))[:2])
             image, objects = self._described(values, record)
             image |= {"file_name": name[len(_IMAGES) + 1 :], "height": height, "width": width}

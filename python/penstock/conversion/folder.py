@@ -7,9 +7,9 @@ import os
 
 from .. import _core, fn
 from ..annotations import image_folder
-from .fields import Field, picture_ending, sum_of, the_one
+from .fields import Field, sum_of, the_one
 from .reading import Source
-from .writing import PieceOfFile, Target, safe_name
+from .writing import PictureFiles, Target, safe_name
 
 
 class FolderSource(Source):
@@ -88,12 +88,12 @@ class FolderTarget(Target):
             safe_name(name, "the names of the classes")
             if "/" in name:
                 raise ValueError(f"the class {name!r} cannot be the name of a folder")
-        self._taken = set()
+        self._pictures = PictureFiles(self.folder)
 
     def resume(self, entries):
         """Knows which files are there."""
         for entry in entries:
-            self._taken.update(entry["files"])
+            self._pictures.taken.update(entry["files"])
 
     def stored(self, values):
         """Returns the picture and the label."""
@@ -115,16 +115,6 @@ class FolderTarget(Target):
             folder = self._class_of(label, record)
             key = safe_name(key, record)
             key = key[len(folder) + 1 :] if key.startswith(folder + "/") else key
-            ending = picture_ending(picture[:16])
-            if not ending:
-                raise _core.DataError(f"this is not a picture of a known format (file: {record})")
-            name, again = f"{folder}/{key}.{ending}", 1
-            while name in self._taken:
-                again += 1
-                name = f"{folder}/{key}-{again}.{ending}"
-            with PieceOfFile(self.folder, name, lasting=False) as file:
-                file.write(picture)
-            self._taken.add(name)
-            files.append(name)
+            files.append(self._pictures.write(f"{folder}/{key}", picture, record))
             total += len(picture)
         return {"files": files, "bytes": total}

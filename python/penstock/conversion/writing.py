@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from .. import _core
-from .fields import sum_of
+from .fields import picture_ending, sum_of
 
 
 class PieceOfFile:
@@ -65,6 +65,43 @@ class PieceOfFile:
     def entry(self):
         """Returns what the manifest says of it."""
         return {"file": self.name, "bytes": self.bytes, "crc32c": f"{self.sum:08x}"}
+
+
+class PictureFiles:
+    """Pictures of a data set that are files of their own, each with a name that no other one has.
+
+    Args:
+        folder: The folder of the data set.
+    """
+
+    def __init__(self, folder):
+        self.folder, self.taken = folder, set()
+
+    def write(self, place, picture, record):
+        """Writes a picture.
+
+        Args:
+            place: Its name in the folder, without an ending.
+            picture: The bytes of its file.
+            record: Where it came from.
+
+        Returns:
+            The name that it has, with an ending.
+
+        Raises:
+            DataError: It is not a picture of a known format.
+        """
+        ending = picture_ending(picture[:16])
+        if not ending:
+            raise _core.DataError(f"this is not a picture of a known format (file: {record})")
+        name, again = f"{place}.{ending}", 1
+        while name in self.taken:
+            again += 1
+            name = f"{place}-{again}.{ending}"
+        with PieceOfFile(self.folder, name, lasting=False) as file:
+            file.write(picture)
+        self.taken.add(name)
+        return name
 
 
 class Target:
