@@ -267,9 +267,11 @@ def test_without_room_for_shared_memory_the_socket_carries_batches(serve, monkey
 
 
 def test_a_loader_that_nothing_holds_ends_its_connections(serve):
-    batches = service.loader([serve(numbers)], numbers())
+    address = serve(numbers)
+    batches = service.loader([address], numbers())
     batches.run()
-    threads = [t for t in threading.enumerate() if t.name.startswith("penstock.service: 127")]
+    # of this worker alone: a loader of another test may not have ended yet
+    threads = [t for t in threading.enumerate() if t.name == f"penstock.service: {address}"]
     del batches
     gc.collect()
     for thread in threads:
