@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records per second of the readers of containers, beside DALI, in one run; 2 threads, files in the page cache.
 
-    python benchmarks/containers.py [--rounds 7] [--seconds 1.5] [--data FOLDER]
+    python benchmarks/containers.py [--rounds 7] [--seconds 1.5] [--data FOLDER] [--parquet]
 
 Writes benchmarks/results/containers.json and containers.md. Each reader runs alone in a pipeline (raw bytes and label,
 batches of 128, no decoding) in a process of its own; a round measures both libraries one after the other, in turns first,
 and the ratio is the median of the rounds' ratios. PENSTOCK_PENSTOCK_PYTHON and PENSTOCK_DALI_PYTHON name interpreters.
+--parquet measures readers.parquet beside readers.tfrecord instead, because DALI reads no Parquet; its section of
+containers.md is replaced.
 """
 
 import argparse
@@ -23,6 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 KINDS = ["tfrecord", "lmdb", "recordio", "tar", "files"]
 SETS = {"photographs": (110_000, 3000), "small records": (4_000, 40_000)}  # mean bytes, records
 BATCH, THREADS = 128, 2
+ROW_GROUPS = {"photographs": 100, "small records": 1000}  # rows of each
+BESIDE_TFRECORD = "## Parquet beside TFRecord"
 
 
 def write_data(folder, bytes_each, count):
@@ -64,6 +68,7 @@ def write_data(folder, bytes_each, count):
         ),
         index=folder / "a.tar.idx",
     )
+    write_parquet(folder, payloads)
     with lmdb.open(str(folder / "lmdb"), map_size=1 << 33) as database, database.begin(write=True) as transaction:
         for k, p in enumerate(payloads):
             transaction.put(b"%08d" % k, files.caffe_datum(p, k % 1000))
@@ -77,6 +82,17 @@ def write_data(folder, bytes_each, count):
         path = folder / "files" / f"{k % 10:02d}" / f"{k:06d}.jpg"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(p)
+
+
+def write_parquet(folder, payloads):
+    import pyarrow
+    from pyarrow import parquet
+
+    labels = pyarrow.array([k % 1000 for k in range(len(payloads))], "int64")
+    table = pyarrow.table({"image": pyarrow.array(payloads, "binary"), "label": labels})
+    rows = ROW_GROUPS[folder.name.replace("_", " ")]
+    path = str(folder / "a.parquet")
+    parquet.write_table(table, path, row_group_size=rows, compression="none", use_dictionary=False)
 
 
 def pipeline(library, kind, folder, shuffle):
@@ -98,6 +114,8 @@ def pipeline(library, kind, folder, shuffle):
                 **more,
             )
             out = (out["image"], out["label"])
+        elif kind == "parquet":
+            out = fn.readers.parquet(f"{folder}/a.parquet", columns=["image", "label"], **more)
         elif kind == "lmdb":
             out = fn.readers.caffe(path=f"{folder}/lmdb", **more)
         elif kind == "recordio":
@@ -158,11 +176,17 @@ def ask(child):
 
 
 def compare(kind, folder, options, shuffle):
-    children = {
-        library: start(library, kind, folder, options.seconds, int(shuffle)) for library in ("penstock", "dali")
-    }
+    return in_turns(
+        {library: start(library, kind, folder, options.seconds, int(shuffle)) for library in ("penstock", "dali")},
+        options.rounds,
+    )
+
+
+def in_turns(children, rounds):
+    """Medians of processes, and the ratio of the first one to the second."""
+    one, other = children
     rates = {library: [] for library in children}
-    for k in range(options.rounds):
+    for k in range(rounds):
         for library in sorted(children, reverse=bool(k % 2)):
             rates[library].append(ask(children[library]))
     for child in children.values():
@@ -170,7 +194,7 @@ def compare(kind, folder, options, shuffle):
         child.wait()
     result = {}
     for k, what in enumerate(("second", "cpu_second")):  # the latter tells more where others use the machine, too
-        ratios = [p[k] / d[k] for p, d in zip(rates["penstock"], rates["dali"])]
+        ratios = [p[k] / d[k] for p, d in zip(rates[one], rates[other])]
         result[what] = {
             **{library: statistics.median(r[k] for r in rates[library]) for library in rates},
             "ratio": statistics.median(ratios),
@@ -179,13 +203,51 @@ def compare(kind, folder, options, shuffle):
     return {**result, "rates": rates}
 
 
+def beside_tfrecord(root, options):
+    """The section of containers.md about Parquet."""
+    lines = [
+        BESIDE_TFRECORD,
+        "",
+        f"Raw bytes and label, {THREADS} threads, batches of {BATCH}, {os.cpu_count()} cores; uncompressed, without dictionaries. "
+        f"Median of {options.rounds} rounds of {options.seconds} s, in turns; a ratio is the median of the rounds' ratios, least and "
+        "greatest in brackets. TFRecord's checksums are compared; Parquet has none here. Made by "
+        "`python benchmarks/containers.py --parquet`.",
+        "",
+        "| data | order | load | Parquet, records/s | TFRecord | ratio | Parquet, records/CPU s | TFRecord | ratio |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, (bytes_each, count) in SETS.items():
+        folder = root / name.replace(" ", "_")
+        if not folder.exists():
+            write_data(folder, bytes_each, count)
+        for shuffle in (False, True):
+            kinds = {k: start("penstock", k, folder, options.seconds, int(shuffle)) for k in ("parquet", "tfrecord")}
+            r = in_turns(kinds, options.rounds)
+            cells = [
+                f"{r[w]['parquet']:,.0f} | {r[w]['tfrecord']:,.0f} | {r[w]['ratio']:.2f} ({r[w]['ratios'][0]:.2f} to "
+                f"{r[w]['ratios'][1]:.2f})"
+                for w in ("second", "cpu_second")
+            ]
+            order = "shuffled" if shuffle else "in order"
+            data = f"{name}, row groups of {ROW_GROUPS[name]}"
+            lines.append(f"| {data} | {order} | {os.getloadavg()[0]:.1f} | {cells[0]} | {cells[1]} |")
+            print(lines[-1], flush=True)
+    return "\n".join([*lines, ""])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.5)
     parser.add_argument("--data")
+    parser.add_argument("--parquet", action="store_true")
     options = parser.parse_args()
     root = Path(options.data or tempfile.mkdtemp(prefix="penstock_containers_"))
+    page = ROOT / "benchmarks" / "results" / "containers.md"
+    text, title, parquet_section = page.read_text().partition(BESIDE_TFRECORD)
+    if options.parquet:
+        page.write_text(text.rstrip("\n") + "\n\n" + beside_tfrecord(root, options))
+        return
     results = {}
     for name, (bytes_each, count) in SETS.items():
         folder = root / name.replace(" ", "_")
@@ -248,7 +310,7 @@ def main():
                 ]
                 lines.append(f"| {kind} | {order} | {cells[0]} | {cells[1]} |")
         lines.append("")
-    (target / "containers.md").write_text("\n".join(lines))
+    page.write_text("\n".join([*lines, title + parquet_section]))
 
 
 if __name__ == "__main__":

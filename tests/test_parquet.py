@@ -2,6 +2,7 @@
 """readers.parquet: rows beside those of pyarrow, the order of row groups, and checkpoints."""
 
 import sys
+import threading
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ from pyarrow import parquet
 
 import penstock
 from penstock import Pipeline, fn
+from penstock.operators.parquet import RowGroups
 
 TABLE = pa.table(columns()).append_column("number", pa.array(range(ROWS), "int64"))
 NAMES = [n for n in TABLE.column_names if n not in ("nested", "text view", "view")]  # views come back as text
@@ -88,6 +90,42 @@ def test_a_checkpoint_continues_on_another_number_of_ranks(files):
 def test_threads_change_nothing(files):
     one, many = (make(files, "number", threads=n, random_shuffle=True) for n in (1, 5))
     assert numbers(one, 2 * ROWS) == numbers(many, 2 * ROWS)
+
+
+@pytest.fixture(scope="module")
+def many_groups(tmp_path_factory):
+    path = tmp_path_factory.mktemp("parquet") / "x.parquet"
+    parquet.write_table(pa.table({"number": pa.array(range(1280), "int64")}), str(path), row_group_size=32)
+    return str(path)
+
+
+def test_a_thread_that_waits_for_a_row_group_decodes_a_later_one(many_groups, monkeypatch):
+    decode, others, in_time = RowGroups.__call__, threading.Semaphore(0), []
+
+    def decode_first_last(self, group):
+        if group == 0:
+            in_time.append(others.acquire(timeout=60))
+        else:
+            others.release()
+        return decode(self, group)
+
+    monkeypatch.setattr(RowGroups, "__call__", decode_first_last)
+    assert numbers(make(many_groups, "number", 32), 64) == list(range(64))
+    assert in_time == [True]
+
+
+@pytest.mark.parametrize("threads", [1, 8])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_each_row_group_is_decoded_once_in_an_epoch(many_groups, monkeypatch, threads, shuffle):
+    decode, decoded = RowGroups.__call__, []
+
+    def counted(self, group):
+        decoded.append(group)
+        return decode(self, group)
+
+    monkeypatch.setattr(RowGroups, "__call__", counted)
+    got = numbers(make(many_groups, "number", 16, threads, random_shuffle=shuffle), 1280)
+    assert sorted(got) == list(range(1280)) and sorted(decoded[:40]) == list(range(40))
 
 
 def test_wrong_calls_and_files_say_what_is_wrong(files, tmp_path, monkeypatch):

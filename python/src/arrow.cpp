@@ -3,7 +3,9 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "bindings.h"
 #include "data/arrow_file.h"
@@ -62,9 +64,18 @@ class DecodedGroups final : public ArrowTable {
   std::shared_ptr<const ArrowGroup> group(int number) const override {
     return kept_.get(number, [&] { return decoded(number); });
   }
+  std::shared_ptr<const ArrowGroup> group_in_order(int number,
+                                                   const std::function<std::vector<int>()>& after) const override {
+    return kept_.get(number, [&] { return decoded(number); }, [&] { return decode_one_of(after()); });
+  }
 
  private:
   static constexpr size_t kMostKept = 10;  // twice the four of a window, and those at its edges
+
+  bool decode_one_of(const std::vector<int>& numbers) const {
+    return std::any_of(numbers.begin(), numbers.end(),
+                       [&](int k) { return kept_.load_early(k, [&] { return decoded(k); }); });
+  }
 
   std::shared_ptr<const ArrowGroup> decoded(int number) const {
     const HoldGil gil;

@@ -2,6 +2,7 @@
 // Arrow tables: rows of columns, in groups of rows (record batches). The memory may be of another library, or a file.
 // Numbers and bytes are read where they are.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,6 +57,11 @@ class ArrowTable {
   virtual ArrowPlace place(int64_t row) const;
   // Any thread may call it; the result keeps its memory alive.
   virtual std::shared_ptr<const ArrowGroup> group(int number) const = 0;
+  // The same. The caller knows the groups that will be needed after it, soonest first: a thread that has to wait for
+  // another one decodes one of them in the meantime.
+  virtual std::shared_ptr<const ArrowGroup> group_in_order(int number, const std::function<std::vector<int>()>&) const {
+    return group(number);
+  }
   virtual bool resident() const { return true; }  // false: a group is decoded when it is needed, and forgotten again
   virtual std::string source(int64_t row) const;
   virtual std::string reader() const { return "readers.arrow"; }  // for messages

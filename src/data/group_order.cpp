@@ -37,4 +37,15 @@ int64_t GroupOrder::at(uint64_t seed, uint64_t epoch, int64_t place) const {
   }
 }
 
+std::vector<int> GroupOrder::near(uint64_t epoch, int group) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find(now_.groups.begin(), now_.groups.end(), group);
+  if (now_.epoch != epoch || found == now_.groups.end()) return {};
+  const int64_t begin = (found - now_.groups.begin()) / window_ * window_;
+  const int64_t end = std::min(begin + 2 * window_, static_cast<int64_t>(now_.groups.size()));
+  std::vector<int> groups(now_.groups.begin() + begin, now_.groups.begin() + end);
+  std::erase(groups, group);
+  return groups;
+}
+
 }  // namespace penstock

@@ -14,6 +14,9 @@ class GroupOrder {
   GroupOrder(std::vector<int64_t> first, int64_t window);
   // The sample at a place of the epoch; any thread may call it.
   int64_t at(uint64_t seed, uint64_t epoch, int64_t place) const;
+  // The other groups of a group's window and those of the next window, in their order. None if at() was last called for
+  // another epoch.
+  std::vector<int> near(uint64_t epoch, int group) const;
 
  private:
   struct Epoch {

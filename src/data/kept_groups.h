@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of samples that are decoded when they are needed: the last few are kept. A thread that needs a group that
-// another one decodes waits for it.
+// another one decodes waits for it, or decodes a later one in the meantime.
 #pragma once
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <list>
 #include <memory>
@@ -19,34 +20,53 @@ template <class T> class KeptGroups {
 
   // load() returns a Group. Its error reaches all that wait, and the next call tries again.
   template <class F> Group get(int number, F&& load) {
+    return get(number, load, [] { return false; });
+  }
+  // While another thread loads the group, this one calls meanwhile() again and again, until that returns false.
+  template <class F, class M> Group get(int number, F&& load, M&& meanwhile) {
     std::promise<Group> promise;
-    std::shared_future<Group> future, made;  // of another thread, of this one
-    {
-      const std::lock_guard lock(mutex_);
-      const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.number == number; });
-      if (found != kept_.end()) {
-        kept_.splice(kept_.begin(), kept_, found);
-        future = found->group;
-      } else {
-        made = promise.get_future().share();
-        kept_.push_front({number, made});
-        if (kept_.size() > most_) kept_.pop_back();
+    const auto [future, own] = find_or_begin(number, promise);
+    if (own) {
+      finish(number, promise, load);
+    } else {
+      while (future.wait_for(std::chrono::seconds(0)) != std::future_status::ready && meanwhile()) {
       }
     }
-    if (future.valid()) return own_error([&] { return future.get(); });
+    return own_error([&] { return future.get(); });
+  }
+  // Loads the group if no thread has begun to. False: one had, or load() failed.
+  template <class F> bool load_early(int number, F&& load) {
+    std::promise<Group> promise;
+    return find_or_begin(number, promise).own && finish(number, promise, load);
+  }
+
+ private:
+  struct Begun {
+    std::shared_future<Group> group;
+    bool own;  // the caller fulfills the promise
+  };
+  Begun find_or_begin(int number, std::promise<Group>& promise) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.number == number; });
+    if (found != kept_.end()) {
+      kept_.splice(kept_.begin(), kept_, found);
+      return {found->group, false};
+    }
+    kept_.push_front({number, promise.get_future().share()});
+    if (kept_.size() > most_) kept_.pop_back();
+    return {kept_.front().group, true};
+  }
+  template <class F> bool finish(int number, std::promise<Group>& promise, F&& load) {
     try {
-      Group group = load();
-      promise.set_value(group);
-      return group;
+      promise.set_value(load());
+      return true;
     } catch (...) {
       promise.set_exception(std::current_exception());
       const std::lock_guard lock(mutex_);
       std::erase_if(kept_, [&](const Kept& k) { return k.number == number; });
+      return false;
     }
-    return own_error([&] { return made.get(); });
   }
-
- private:
   // A future throws one object in all threads, and who catches an Error adds to it.
   template <class F> static Group own_error(F&& body) {
     try {

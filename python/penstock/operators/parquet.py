@@ -48,6 +48,12 @@ class RowGroups:
                 )
         return pyarrow.schema([schema.field(name).remove_metadata() for name in tops])
 
+    def open(self, path, kind):
+        if kind is not None:
+            return self.parquet.ParquetFile(path, filesystem=kind, pre_buffer=True)
+        # Read page by page: a whole column on its way to its values would leave the processor's cache.
+        return self.parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16)
+
     def file(self, number):
         opened = self.files.__dict__.setdefault("opened", {})
         if number not in opened:
@@ -57,7 +63,7 @@ class RowGroups:
                     from pyarrow import fs
 
                     kind, path = fs.FileSystem.from_uri(path)
-                opened[number] = self.parquet.ParquetFile(path, filesystem=kind, pre_buffer=kind is not None)
+                opened[number] = self.open(path, kind)
             except FileNotFoundError:
                 raise FileNotFoundError(f"[readers.parquet] the file does not exist: {self.paths[number]}") from None
             except Exception as error:  # pyarrow's own types
