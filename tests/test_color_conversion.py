@@ -95,6 +95,25 @@ def test_color_spaces_are_opencvs(space, rgb):
     )
 
 
+@pytest.mark.parametrize("rgb", ["RGB", "BGR"])
+def test_lab_of_bytes_by_tables_is_that_of_the_pixel_function(rgb):
+    """Alone, bytes go through tables; before another operator a stage computes pixels in float32."""
+    steps = np.arange(0, 256, 3, np.uint8)
+    lattice = np.stack(np.meshgrid(steps, steps, steps), -1).reshape(-1, 86, 3)
+    colors = np.random.default_rng(12).integers(0, 256, (301, 1003, 3), np.uint8)
+
+    @pipeline_def(batch_size=2, num_threads=1)
+    def both():
+        x = fn.external_source(lambda: [lattice, colors], layout="HWC")
+        lab = convert(x, rgb, "Lab")
+        return lab, fn.crop_mirror_normalize(convert(x, rgb, "Lab"), dtype=np.float32, output_layout="HWC")
+
+    alone, in_stage = both().run()
+    for a, b in zip(alone, in_stage, strict=True):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+        assert a.numpy().dtype == np.uint8
+
+
 def test_whole_vectors_of_hues_are_opencvs():
     hsv = np.random.default_rng(1).integers(0, 256, (64, 256, 3), np.uint8)
     hsv[..., 0] %= 180

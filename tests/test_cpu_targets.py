@@ -35,6 +35,7 @@ def digest():
             results.extend(
                 fn.color_space_conversion(x, image_type=luma, output_type=to) for luma in (14, 15) for to in (0, 1)
             )
+            results.extend(fn.color_space_conversion(x, image_type=rgb, output_type=11) for rgb in (0, 1))
             results.extend(function(penstock.tensor(x, layout="HWC")).numpy() for function in (fn.sphere, fn.water))
             results.append(fn.warp_affine(x.astype(np.float32), matrix=[0.9, 0.2, 1, -0.1, 1.1, 2], interp_type=0))
         for y in results:

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cmath>
 
-#include "ops/shared/color_formats.h"
+#include "families/frame/lab.h"
+#include "operator/byte_pixels.h"
 #include "ops/shared/light_curves.h"
 
 namespace penstock {
 
-static void check_light_type(DType t) {
-  if (t == DType::uint16) bad_type("Lab and Luv need uint8 or float32, got uint16");
-}
-
 // RGB with sRGB's curve to CIE's Lab or Luv under D65. Bytes of Lab have OpenCV's steps: light in parts of 2040, roots
 // in parts of 32768.
-struct ToLab : ColorForm<ToLab>, LightCurves {
-  std::string base_text() const override { return curves_text; }
+struct ToLab : LightForm<ToLab> {
   static Schema<ToLab> schema() { return form("color_space_conversion@to_lab"); }
-  void check(std::span<const ValueType> in) override {
-    ColorForm::check(in);
-    check_light_type(type_);
-  }
   PENSTOCK_PIXEL(
       template <class V> struct Coef { V unit, steps, m[9], luv, full, blue_first; };
       // The light of a channel, in steps of OpenCV's table.
@@ -80,59 +73,35 @@ struct ToLab : ColorForm<ToLab>, LightCurves {
 };
 PENSTOCK_OPERATOR(ToLab);
 
-// Lab and Luv to RGB.
-struct OfLab : ColorForm<OfLab>, LightCurves {
-  std::string base_text() const override { return curves_text; }
-  static Schema<OfLab> schema() { return form("color_space_conversion@of_lab"); }
-  void check(std::span<const ValueType> in) override {
-    ColorForm::check(in);
-    check_light_type(type_);
+// By the parts of the pixel function. A difference of roots is a multiple of 2^-15, so no product of it is rounded.
+static frame::LabTables make_tables(const ToLab::Coef<float>& c) {
+  frame::LabTables t{};
+  for (int k = 0; k < 3; ++k)
+    for (int v = 0; v < 256; ++v)
+      for (int row = 0; row < 3; ++row) {
+        const float factor = 4096 * c.m[3 * row + (c.blue_first > 0 ? 2 - k : k)];
+        t.light[k][v][row] =
+            static_cast<int32_t>(ToLab::light(static_cast<float>(v), c) * factor) + (k == 0 ? 2048 : 0);
+      }
+  for (int step = 0; step < 2048; ++step) {
+    const float root = ToLab::root(static_cast<float>(step) * (1.0f / 2040), c);
+    t.root[step] = static_cast<uint16_t>(root * 32768);
+    t.lightness[step] = static_cast<uint8_t>(clamp(floor((116 * root - 16) * 2.55f + 0.5f), 0.0f, 255.0f));
   }
-  PENSTOCK_PIXEL(
-      template <class V> struct Coef { V scale[3], shift[3], luv, full, blue_first; };
-      template <class V> PENSTOCK_INLINE static V cubed(V t) {
-        return t > V(0.20689270f) ? t * t * t : (t - V(0.13793103f)) * V(1.0f / 7.787f);
-      } template <class V>
-      PENSTOCK_INLINE static V curve(V light, const Coef<V>& c) {
-        const V v = clamp(light, V(0), V(1));
-        const float some = static_cast<float>(v > V(0.0031308f) ? v : V(1));
-        const V power = V(curve_of(some));
-        return (v > V(0.0031308f) ? power : v * V(12.92f)) * c.full;
-      } template <class V>
-      PENSTOCK_INLINE static Rgb<V>
-          pixel(Rgb<V> p, const Coef<V>& c) {
-            const V l = p.r * c.scale[0] + c.shift[0];
-            const V a = p.g * c.scale[1] + c.shift[1];
-            const V b = p.b * c.scale[2] + c.shift[2];
-            const V part = (l + V(16)) * V(1.0f / 116);
-            const bool dark = !(l > V(8));
-            const V y = dark ? l * V(1.0f / 903.3f) : part * part * part;
-            const V root_y = dark ? y * V(7.787f) + V(0.13793103f) : part;
-            const V of_lab_x = V(0.950456f) * cubed(root_y + a * V(0.002f));
-            const V of_lab_z = V(1.088754f) * cubed(root_y - b * V(0.005f));
-            const V some = l > V(0x1p-23f) ? l : V(0x1p-23f);
-            const V u = V(3) * (a + some * V(13 * 0.19783940f));
-            const V per_v = V(0.25f) / (b + some * V(13 * 0.46834220f));
-            const V by = clamp(per_v, V(-0.25f), V(0.25f));
-            const V of_luv_x = V(3) * y * u * by;
-            const V of_luv_z = y * ((V(12 * 13) * some - u) * by - V(5));
-            const V x = select(c.luv > V(0), of_luv_x, of_lab_x);
-            const V z = select(c.luv > V(0), of_luv_z, of_lab_z);
-            const V red = curve(x * V(3.240479f) + y * V(-1.53715f) + z * V(-0.498535f), c);
-            const V green = curve(x * V(-0.969256f) + y * V(1.875991f) + z * V(0.041556f), c);
-            const V blue = curve(x * V(0.055648f) + y * V(-0.204043f) + z * V(1.057311f), c);
-            return {select(c.blue_first > V(0), blue, red), green, select(c.blue_first > V(0), red, blue)};
-          });
-  template <class V> Coef<V> coef(int) const {
-    const bool bytes = type_ == DType::uint8, luv = from() == ColorFormat::luv;
-    Coef<V> c{{1, 1, 1}, {0, 0, 0}, V(luv), V(full()), V(to() == ColorFormat::bgr)};
-    if (!bytes) return c;
-    c.scale[0] = V(100.0 / 255);
-    c.scale[1] = luv ? V(354.0 / 255) : V(1), c.shift[1] = luv ? V(-134) : V(-128);
-    c.scale[2] = luv ? V(262.0 / 255) : V(1), c.shift[2] = luv ? V(-140) : V(-128);
-    return c;
-  }
-};
-PENSTOCK_OPERATOR(OfLab);
+  return t;
+}
+static bool lab_of_bytes(const BoundOp& op, Target target, const uint8_t* in, uint8_t* out, int64_t n) {
+  const ToLab& form = static_cast<const CoefAdaptor<ToLab>&>(op).op;
+  if (form.to() != ColorFormat::lab) return false;
+  static const std::array<frame::LabTables, 2> tables = [&] {
+    auto c = form.coef<float>(0);
+    c.blue_first = 0;
+    const frame::LabTables of_rgb = make_tables(c);
+    c.blue_first = 1;
+    return std::array<frame::LabTables, 2>{of_rgb, make_tables(c)};
+  }();
+  return frame::lab_pixels(target, tables[form.from() == ColorFormat::bgr], in, out, n);
+}
+[[maybe_unused]] static const bool lab_has_byte_loop = add_byte_pixels("color_space_conversion@to_lab", &lab_of_bytes);
 
 }  // namespace penstock

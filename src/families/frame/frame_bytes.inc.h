@@ -114,41 +114,71 @@ inline void join_four(const uint8_t* const* planes, uint8_t* pixels, int64_t n) 
 }
 // Red and blue of pixels of four bytes change places.
 inline void turn_four(const uint8_t* from, uint8_t* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    uint32_t v;
-    std::memcpy(&v, from + 4 * i, 4);
-    v = (v & 0xFF00FF00u) | (v & 0xFFu) << 16 | (v >> 16 & 0xFFu);
-    std::memcpy(to + 4 * i, &v, 4);
+  int64_t i = 0;
+#if PENSTOCK_TARGET_FLOATS
+  alignas(16) static constexpr int8_t kTurned[16] = {2, 1, 0, 3, 6, 5, 4, 7, 10, 9, 8, 11, 14, 13, 12, 15};
+  const __m256i turned = ThreeBytes::twice(kTurned);
+#if PENSTOCK_TARGET_FLOATS == 16
+  const __m512i turned_each = _mm512_broadcast_i64x4(turned);
+  for (; i + 16 <= n; i += 16)
+    _mm512_storeu_si512(to + 4 * i, _mm512_shuffle_epi8(_mm512_loadu_si512(from + 4 * i), turned_each));
+#endif
+  for (; i + 8 <= n; i += 8) {
+    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 4 * i));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 4 * i), _mm256_shuffle_epi8(v, turned));
+  }
+#endif
+  for (; i < n; ++i) {
+    const uint8_t first = from[4 * i], last = from[4 * i + 2];
+    to[4 * i] = last, to[4 * i + 1] = from[4 * i + 1], to[4 * i + 2] = first, to[4 * i + 3] = from[4 * i + 3];
   }
 }
+#if PENSTOCK_TARGET_FLOATS
+// Where the bytes of four pixels come from; -1: it is 0.
+struct AlphaOrder {
+  alignas(16) int8_t at[16];
+};
+constexpr AlphaOrder alpha_order(bool adds, bool turns) {
+  AlphaOrder order{};
+  const int in = adds ? 3 : 4, out = adds ? 4 : 3;
+  for (int k = 0; k < 16; ++k) {
+    const int pixel = k / out, c = k % out;
+    order.at[k] = static_cast<int8_t>(c == 3 || pixel > 3 ? -1 : pixel * in + (turns ? 2 - c : c));
+  }
+  return order;
+}
+#endif
 // Pixels of four bytes to three, and back with an alpha of 255; red and blue may change places.
 inline void change_alpha(const uint8_t* from, uint8_t* to, int64_t n, bool adds, bool turns) {
   const int64_t in = adds ? 3 : 4, out = adds ? 4 : 3;
   const int first = turns ? 2 : 0, last = turns ? 0 : 2;
   int64_t i = 0;
 #if PENSTOCK_TARGET_FLOATS
-  alignas(16) int8_t order[16];
-  for (int k = 0; k < 16; ++k) {
-    const int pixel = k / static_cast<int>(out), c = k % static_cast<int>(out);
-    order[k] = static_cast<int8_t>(c == 3 || pixel > 3 ? -1 : pixel * in + (c == 0 ? first : c == 1 ? 1 : last));
-  }
-  const __m256i by = ThreeBytes::twice(order);
+  static constexpr AlphaOrder kOrders[2][2] = {{alpha_order(false, false), alpha_order(false, true)},
+                                               {alpha_order(true, false), alpha_order(true, true)}};
+  const __m256i by = ThreeBytes::twice(kOrders[adds][turns].at);
   const __m256i alpha = _mm256_set1_epi32(adds ? static_cast<int>(0xFF000000u) : 0);
   // The twelve bytes of a lane beside those of the other one, or apart from them.
   const __m256i apart = _mm256_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5), together = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 7, 7);
 #if PENSTOCK_TARGET_FLOATS == 16
   const __m512i by_each = _mm512_broadcast_i64x4(by), alpha_each = _mm512_broadcast_i64x4(alpha);
   const __m512i apart_each = _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
-  const __m512i together_each = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 15, 15, 15, 15);
-  for (; i + 22 <= n; i += 16) {  // 64 bytes are read
-    __m512i v = _mm512_loadu_si512(from + in * i);
-    if (adds) {
-      v = _mm512_or_si512(_mm512_shuffle_epi8(_mm512_permutexvar_epi32(apart_each, v), by_each), alpha_each);
-      _mm512_storeu_si512(to + out * i, v);
-    } else {
-      v = _mm512_permutexvar_epi32(together_each, _mm512_shuffle_epi8(v, by_each));
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + out * i), _mm512_castsi512_si256(v));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + out * i + 32), _mm512_extracti32x4_epi32(v, 2));
+  if (adds) {
+    for (; i + 22 <= n; i += 16) {  // 64 bytes are read
+      const __m512i v = _mm512_permutexvar_epi32(apart_each, _mm512_loadu_si512(from + 3 * i));
+      _mm512_storeu_si512(to + 4 * i, _mm512_or_si512(_mm512_shuffle_epi8(v, by_each), alpha_each));
+    }
+  } else {
+    // Three words of each lane count. Four registers fill three: the rest of one, then the beginning of the next one.
+    const __m512i first_of = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18, 20);
+    const __m512i second_of = _mm512_setr_epi32(5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18, 20, 21, 22, 24, 25);
+    const __m512i third_of = _mm512_setr_epi32(10, 12, 13, 14, 16, 17, 18, 20, 21, 22, 24, 25, 26, 28, 29, 30);
+    for (; i + 64 <= n; i += 64) {
+      __m512i v[4];
+      for (int k = 0; k < 4; ++k) v[k] = _mm512_shuffle_epi8(_mm512_loadu_si512(from + 4 * i + 64 * k), by_each);
+      _mm512_storeu_si512(to + 3 * i, _mm512_permutex2var_epi32(v[0], first_of, v[1]));
+      _mm512_storeu_si512(to + 3 * i + 64, _mm512_permutex2var_epi32(v[1], second_of, v[2]));
+      _mm512_storeu_si512(to + 3 * i + 128, _mm512_permutex2var_epi32(v[2], third_of, v[3]));
     }
   }
 #endif

@@ -50,6 +50,16 @@ inline void rest_to_colors(const Matrix& m, const Run& run, Planes& p, int64_t i
 using Reg = __m512i;
 using HalfReg = __m256i;
 inline HalfReg load_half(const uint8_t* at) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)); }
+inline Reg load_whole(const uint8_t* at) { return _mm512_loadu_si512(at); }
+inline void store_whole(uint8_t* to, Reg v) { _mm512_storeu_si512(to, v); }
+inline Reg in_range(Reg v, Reg less) { return _mm512_subs_epu8(v, less); }
+inline Reg lower_bytes(Reg words) { return _mm512_and_si512(words, _mm512_set1_epi16(255)); }
+// Words of 0 to 255 as the lower and the upper bytes of words; others saturate.
+inline Reg bytes_of_two(Reg lower, Reg upper) {
+  alignas(16) static constexpr int8_t kByTurns[16] = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15};
+  const Reg by_turns = _mm512_broadcast_i64x4(ThreeBytes::twice(kByTurns));
+  return _mm512_shuffle_epi8(_mm512_packus_epi16(lower, upper), by_turns);
+}
 inline HalfReg load_words(const uint8_t* at) {
   return _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
 }
@@ -72,6 +82,15 @@ inline void store_bytes(uint8_t* to, Reg v) {  // of words that are 0 to 255
 using Reg = __m256i;
 using HalfReg = __m128i;
 inline HalfReg load_half(const uint8_t* at) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at)); }
+inline Reg load_whole(const uint8_t* at) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)); }
+inline void store_whole(uint8_t* to, Reg v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), v); }
+inline Reg in_range(Reg v, Reg less) { return _mm256_subs_epu8(v, less); }
+inline Reg lower_bytes(Reg words) { return _mm256_and_si256(words, _mm256_set1_epi16(255)); }
+// Words of 0 to 255 as the lower and the upper bytes of words; others saturate.
+inline Reg bytes_of_two(Reg lower, Reg upper) {
+  alignas(16) static constexpr int8_t kByTurns[16] = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15};
+  return _mm256_shuffle_epi8(_mm256_packus_epi16(lower, upper), ThreeBytes::twice(kByTurns));
+}
 inline HalfReg load_words(const uint8_t* at) {
   return _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(at)));
 }
@@ -115,27 +134,75 @@ template <Chroma chroma> inline HalfReg load_v(const Run& run, int64_t i) {
   if (chroma == Chroma::for_two) return low_twice(load_words(run.v + i / 2));
   return run.u_first ? high_twice(load_half(run.pairs + i)) : low_twice(load_half(run.pairs + i));
 }
+struct ColorFactors {
+  Factor luma, red_of_v, green_of_u, green_of_v, blue_of_u;
+  Reg half;
+  explicit ColorFactors(const Matrix& m)
+      : luma(m.luma),
+        red_of_v(m.red_of_v),
+        green_of_u(m.green_of_u),
+        green_of_v(m.green_of_v),
+        blue_of_u(m.blue_of_u),
+        half(PENSTOCK_VECTORS(set1_epi32)(1 << (m.bits - 1))) {}
+};
+inline Reg sum_of(Reg a, Reg b) { return PENSTOCK_VECTORS(add_epi32)(a, b); }
+inline Reg words_of(Reg low, Reg high) {  // of sums of words in the order of Pairs
+  return PENSTOCK_VECTORS(packs_epi32)(PENSTOCK_VECTORS(srai_epi32)(low, 20), PENSTOCK_VECTORS(srai_epi32)(high, 20));
+}
+// Where two pixels share chroma, its products are made once. The even pixels are the lower bytes of words, the odd ones
+// the upper. Returns how many pixels are done.
+template <Chroma chroma>
+inline int64_t twos_to_colors(const Matrix& m, const ColorFactors& f, const Run& run, Planes& p, int64_t n) {
+  constexpr int64_t kEach = PENSTOCK_TARGET_FLOATS * 4;
+  const Reg black = PENSTOCK_VECTORS(set1_epi8)(static_cast<char>(m.black));
+  const Reg middle = PENSTOCK_VECTORS(set1_epi16)(128);
+  const auto words = [](const uint8_t* at) { return PENSTOCK_VECTORS(cvtepu8_epi16)(load_half(at)); };
+  int64_t i = 0;
+  for (; i + kEach <= n; i += kEach) {
+    const Reg light = in_range(load_whole(run.y + i), black);
+    Reg first, second;
+    if constexpr (chroma == Chroma::pairs) {
+      const Reg both = load_whole(run.pairs + i);
+      first = lower_bytes(both), second = PENSTOCK_VECTORS(srli_epi16)(both, 8);
+    } else {
+      first = words(run.u + i / 2), second = words(run.v + i / 2);
+    }
+    const bool turned = chroma == Chroma::pairs && !run.u_first;
+    const Pairs u(PENSTOCK_VECTORS(sub_epi16)(turned ? second : first, middle));
+    const Pairs v(PENSTOCK_VECTORS(sub_epi16)(turned ? first : second, middle));
+    const Pairs even(lower_bytes(light)), odd(PENSTOCK_VECTORS(srli_epi16)(light, 8));
+    const Reg lights[4] = {sum_of(f.luma.of(even.low), f.half), sum_of(f.luma.of(even.high), f.half),
+                           sum_of(f.luma.of(odd.low), f.half), sum_of(f.luma.of(odd.high), f.half)};
+    const auto store = [&](uint8_t* to, Reg low, Reg high) {
+      store_whole(to, bytes_of_two(words_of(sum_of(lights[0], low), sum_of(lights[1], high)),
+                                   words_of(sum_of(lights[2], low), sum_of(lights[3], high))));
+    };
+    store(p.at[0] + i, f.red_of_v.of(v.low), f.red_of_v.of(v.high));
+    store(p.at[1] + i, sum_of(f.green_of_u.of(u.low), f.green_of_v.of(v.low)),
+          sum_of(f.green_of_u.of(u.high), f.green_of_v.of(v.high)));
+    store(p.at[2] + i, f.blue_of_u.of(u.low), f.blue_of_u.of(u.high));
+  }
+  return i;
+}
 template <Chroma chroma> inline void vectors_to_colors(const Matrix& m, const Run& run, Planes& p, int64_t n) {
   constexpr int64_t kEach = PENSTOCK_TARGET_FLOATS * 2;
-  const Factor luma(m.luma), rv(m.red_of_v), gu(m.green_of_u), gv(m.green_of_v), of_u(m.blue_of_u);
-  const Reg half = PENSTOCK_VECTORS(set1_epi32)(1 << (m.bits - 1));
+  const ColorFactors f(m);
   const HalfReg black = all_bytes(m.black);
-  const auto add = [](Reg a, Reg b) { return PENSTOCK_VECTORS(add_epi32)(a, b); };
   const Reg zero = PENSTOCK_VECTORS(set1_epi16)(0), full = PENSTOCK_VECTORS(set1_epi16)(255);
   const auto store = [&](uint8_t* to, Reg low, Reg high) {
-    const Reg words =
-        PENSTOCK_VECTORS(packs_epi32)(PENSTOCK_VECTORS(srai_epi32)(low, 20), PENSTOCK_VECTORS(srai_epi32)(high, 20));
-    store_bytes(to, PENSTOCK_VECTORS(min_epi16)(PENSTOCK_VECTORS(max_epi16)(words, zero), full));
+    store_bytes(to, PENSTOCK_VECTORS(min_epi16)(PENSTOCK_VECTORS(max_epi16)(words_of(low, high), zero), full));
   };
   int64_t i = 0;
+  if constexpr (chroma != Chroma::for_each) i = twos_to_colors<chroma>(m, f, run, p, n);
   for (; i + kEach <= n; i += kEach) {
     const Pairs y(PENSTOCK_VECTORS(cvtepu8_epi16)(in_range(load_half(run.y + i), black)));
     const Pairs u(PENSTOCK_VECTORS(cvtepi8_epi16)(turned_sign(load_u<chroma>(run, i))));
     const Pairs v(PENSTOCK_VECTORS(cvtepi8_epi16)(turned_sign(load_v<chroma>(run, i))));
-    const Reg low = add(luma.of(y.low), half), high = add(luma.of(y.high), half);
-    store(p.at[0] + i, add(low, rv.of(v.low)), add(high, rv.of(v.high)));
-    store(p.at[1] + i, add(low, add(gu.of(u.low), gv.of(v.low))), add(high, add(gu.of(u.high), gv.of(v.high))));
-    store(p.at[2] + i, add(low, of_u.of(u.low)), add(high, of_u.of(u.high)));
+    const Reg low = sum_of(f.luma.of(y.low), f.half), high = sum_of(f.luma.of(y.high), f.half);
+    store(p.at[0] + i, sum_of(low, f.red_of_v.of(v.low)), sum_of(high, f.red_of_v.of(v.high)));
+    store(p.at[1] + i, sum_of(low, sum_of(f.green_of_u.of(u.low), f.green_of_v.of(v.low))),
+          sum_of(high, sum_of(f.green_of_u.of(u.high), f.green_of_v.of(v.high))));
+    store(p.at[2] + i, sum_of(low, f.blue_of_u.of(u.low)), sum_of(high, f.blue_of_u.of(u.high)));
   }
   rest_to_colors(m, run, p, i, n);
 }

@@ -7,6 +7,7 @@
 #include "base/crew.h"
 #include "base/intrinsics.h"
 #include "families/frame/hue.h"
+#include "families/frame/lab.h"
 #include "families/frame/luma.h"
 #include "families/frame/twin.h"
 
@@ -44,6 +45,9 @@ void frame_rows(Target target, DType dtype, const FrameRow& r, int64_t first) {
 
 bool hue_pixels(Target target, const HueNumbers& m, const uint8_t* in, uint8_t* out, int64_t n) {
   return PENSTOCK_FOR_TARGET(target, frame, hue_pixels(m, in, out, n));
+}
+bool lab_pixels(Target target, const LabTables& t, const uint8_t* in, uint8_t* out, int64_t n) {
+  return PENSTOCK_FOR_TARGET(target, frame, lab_pixels(t, in, out, n));
 }
 bool luma_pixels(Target target, const LumaNumbers& m, const uint8_t* in, uint8_t* out, int64_t n) {
   return PENSTOCK_FOR_TARGET(target, frame, luma_pixels(m, in, out, n));

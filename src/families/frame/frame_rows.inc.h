@@ -40,6 +40,7 @@ inline void store_colors(const Side& s, int64_t y, int64_t x, int64_t n, const P
 
 #include "families/frame/frame_colors.inc.h"
 #include "families/frame/frame_hue.inc.h"
+#include "families/frame/frame_lab.inc.h"
 #include "families/frame/frame_luma.inc.h"
 
 inline void to_luma(const Matrix& m, const Planes& p, uint8_t* __restrict out, int64_t n) {
@@ -91,7 +92,26 @@ inline bool copies_luma(const FrameRow& r) {
          r.out.pitch[0] == r.width;
 }
 
+// Pixels of three or four bytes in another order, or with and without alpha. False: it is something else.
+inline bool moves_bytes(const FrameRow& r, int64_t first, int64_t end) {
+  if (r.in.kind != colors || r.out.kind != colors) return false;
+  const bool turns = is_before(r.in, 0, 2) != is_before(r.out, 0, 2), same = r.in.channels == r.out.channels;
+  if (same && (r.in.channels != 4 || !turns)) return false;
+  // Rows that follow each other on both sides are one.
+  const bool one =
+      r.in.pitch[0] == r.width * r.in.channels && r.out.pitch[0] == r.width * r.out.channels && first < end;
+  const int64_t n = one ? (end - first) * r.width : r.width;
+  for (int64_t y = first; y < (one ? first + 1 : end); ++y) {
+    const uint8_t* const from = first_of(r.in, y, 0, 0, 3);
+    uint8_t* const to = first_of(r.out, y, 0, 0, 3);
+    if (same) turn_four(from, to, n);
+    else change_alpha(from, to, n, r.in.channels == 3, turns);
+  }
+  return true;
+}
+
 inline void convert_rows(const FrameRow& r, int64_t first, int64_t end) {
+  if (moves_bytes(r, first, end)) return;
   if (copies_luma(r)) {
     std::memcpy(first_of(r.out, first, 0, 0, 1), bytes_at(r.in, 0, first, 0),
                 static_cast<size_t>((end - first) * r.width));
@@ -104,15 +124,6 @@ inline void convert_rows(const FrameRow& r, int64_t first, int64_t end) {
       const int64_t n = std::min(kRun, r.width - x);
       if (r.in.kind == chroma && r.out.kind == gray) {
         take_luma(r.in, y, x, n, first_of(r.out, y, x, 0, 1), p);
-        continue;
-      }
-      if (r.in.channels == 4 && r.out.channels == 4 && is_before(r.in, 0, 2) != is_before(r.out, 0, 2)) {
-        turn_four(first_of(r.in, y, x, 0, 3), first_of(r.out, y, x, 0, 3), n);
-        continue;
-      }
-      if (r.in.kind == colors && r.out.kind == colors && r.in.channels != r.out.channels) {
-        change_alpha(first_of(r.in, y, x, 0, 3), first_of(r.out, y, x, 0, 3), n, r.in.channels == 3,
-                     is_before(r.in, 0, 2) != is_before(r.out, 0, 2));
         continue;
       }
       if (r.in.kind == chroma) {

@@ -32,7 +32,8 @@ template <class T> TestSide<T> test_side(int kind, int64_t height, int64_t width
   const int channels = kind == colors ? 3 + static_cast<int>(random() % 2) : kind == gray ? 1 : 2;
   const bool turned = random() % 2 != 0;
   const size_t shift = random() % 3;  // addresses that are no multiples of four
-  s.memory.resize(shift + static_cast<size_t>(height * width) * 4 + 1);
+  const int64_t after = kind == colors ? static_cast<int64_t>(random() % 2 * 7) : 0;  // what follows a row
+  s.memory.resize(shift + static_cast<size_t>(height * (width * 4 + after)) + 1);
   for (T& v : s.memory) {
     if constexpr (std::is_floating_point_v<T>) v = static_cast<T>(random() % 1000) / 999;
     else v = static_cast<T>(random());
@@ -40,7 +41,7 @@ template <class T> TestSide<T> test_side(int kind, int64_t height, int64_t width
   s.side.kind = kind, s.side.channels = kind == colors ? channels : kind == chroma ? 1 : 3;
   for (int p = 0; p < 4; ++p) {
     const int at = kind == colors ? (p == 3 ? channels - 1 : turned ? 2 - p : p) : std::min(p, channels - 1);
-    put_plane(s, p, shift + static_cast<size_t>(at), width * channels, channels);
+    put_plane(s, p, shift + static_cast<size_t>(at), width * channels + after, channels);
   }
   if (kind != chroma) return s;
   const ChromaOrder o = kOrders[random() % std::size(kOrders)];

@@ -3,6 +3,7 @@
 #pragma once
 #include <bit>
 
+#include "ops/shared/color_formats.h"
 #include "pixel/math.h"
 
 namespace penstock {
@@ -55,6 +56,15 @@ struct LightCurves {
         const float power = y * std::bit_cast<float>((static_cast<int32_t>(n) + 127) << 23);
         return fma(power, 1.055f, -0.055f);
       });
+};
+
+// A form between RGB and Lab or Luv.
+template <class Op> struct LightForm : ColorForm<Op>, LightCurves {
+  std::string base_text() const override { return curves_text; }
+  void check(std::span<const ValueType> in) override {
+    ColorForm<Op>::check(in);
+    if (in[0].dtype == DType::uint16) bad_type("Lab and Luv need uint8 or float32, got uint16");
+  }
 };
 
 }  // namespace penstock
