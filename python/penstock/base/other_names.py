@@ -251,6 +251,10 @@ OF_THE_PACKAGE = {
 # Arguments that people look for; * stands for the rest of a name, which the answer repeats.
 _TABLE = "a table of penstock.annotations is read with weights: table.read(weights=...)"
 _COCO = "penstock.annotations.coco(file, images, masks=True, keypoints=True) has masks, keypoints, area and iscrowd"
+_SIZES = {
+    **dict.fromkeys(("height", "width", "out_size", "output_size"), "write size=(height, width)"),
+    **dict.fromkeys(("interpolation", "resample"), "write interp_type=, such as 'linear' or 'cubic'"),
+}
 OF_OPERATORS = {
     "readers.nemo_asr": {"read_*": 'read_fields=["*"] gives this field of each line, read_numbers a field of numbers'},
     "readers.file": {"weights": _TABLE, "sampler": _TABLE},
@@ -259,13 +263,9 @@ OF_OPERATORS = {
         **dict.fromkeys(("keypoints", "segmentation", "area", "iscrowd", "rle"), _COCO),
     },
     "readers.webdataset": dict.fromkeys(("urls", "url", "shards"), "paths=[...] names the files"),
-    **{
-        operator: {
-            **dict.fromkeys(("height", "width", "out_size", "output_size"), "write size=(height, width)"),
-            **dict.fromkeys(("interpolation", "resample"), "write interp_type=, such as 'linear' or 'cubic'"),
-        }
-        for operator in ("resize", "random_resized_crop", "resize_crop_mirror")
-    },
+    "resize": _SIZES,
+    "random_resized_crop": _SIZES,
+    "resize_crop_mirror": _SIZES,
 }
 
 
