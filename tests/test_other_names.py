@@ -75,3 +75,22 @@ def test_near_names_and_names_of_the_package():
                 getattr(penstock, name)
     with pytest.raises(AttributeError, match=r"did you mean penstock.fn.resize\?"):
         penstock.resize
+
+
+@pytest.mark.parametrize(
+    "operator, argument, here",
+    [
+        ("resize", "height", r"no argument 'height': write size=\(height, width\)\n"),
+        ("resize", "interpolation", "no argument 'interpolation': write interp_type="),
+        ("random_resized_crop", "output_size", r"write size=\(height, width\)"),
+        ("resize_crop_mirror", "resample", "write interp_type="),
+    ],
+)
+def test_arguments_of_other_libraries_lead_to_those_here(operator, argument, here):
+    with penstock.Pipeline(batch_size=1, num_threads=1), pytest.raises(TypeError, match=here):
+        getattr(fn, operator)(fn.zeros(shape=[4, 4, 3]), **{argument: 8})
+
+
+def test_urls_of_a_tar_reader_are_its_paths():
+    with penstock.Pipeline(batch_size=1, num_threads=1), pytest.raises(TypeError, match=r"'urls': paths=\[...\]"):
+        fn.readers.webdataset(urls="train.tar", paths=["train.tar"], ext=["jpg"])

@@ -10,7 +10,6 @@ import pytest
 from penstock import albumentations, cvcuda
 from penstock.albumentations.transforms import CLASSES
 from penstock.cvcuda.calls import ROWS
-from penstock.dali import fn
 
 PACKAGE = Path(penstock.__file__).parent
 
@@ -49,13 +48,59 @@ def test_enumerations_types_and_formats_of_cvcuda():
 def test_transforms_of_albumentations():
     stub = {}
     for node in ast.parse((PACKAGE / "albumentations" / "__init__.pyi").read_text()).body:
-        if isinstance(node, ast.ClassDef) and node.name != "Transform":
+        if isinstance(node, ast.ClassDef) and node.name != "_Transform":
             stub[node.name] = parameters(node.body[1], ("mask_interpolation", "rotate_method"))
     assert stub == {name: tuple(inspect.signature(getattr(albumentations, name)).parameters) for name in CLASSES}
 
 
-def test_names_of_dali():
-    tree = ast.parse((PACKAGE / "dali" / "fn.pyi").read_text())
-    named = {a.asname: a.name for node in tree.body if isinstance(node, ast.ImportFrom) for a in node.names if a.asname}
-    named |= {node.targets[0].id: ast.unparse(node.value) for node in tree.body if isinstance(node, ast.Assign)}
-    assert set(named) == set(dir(fn)) - {"inputs"}  # another name of experimental.inputs
+STUBS = sorted(file.relative_to(PACKAGE).with_suffix("").as_posix() for file in PACKAGE.rglob("*.pyi"))
+# Stubs of what users do not name: they show the part that other files' annotations need.
+INSIDE = {"_core", "cvcuda/enumerations", "cvcuda/formats", "cvcuda/shapes"}
+WITHOUT_MODULE = {"dali/calls", "pipeline/calls"}  # types alone, which nothing has at run time
+
+
+def module_of(stub):
+    """The module that a stub describes; a group of dali.fn is made at run time and has a stub beside fn.pyi."""
+    group, _, last = stub.removesuffix("/__init__").rpartition("/")
+    if last.startswith("_fn_"):
+        last = last.removeprefix("_").replace("_", ".")
+    module = penstock
+    for part in [*filter(None, group.split("/")), *last.split(".")]:
+        module = getattr(module, part)
+    return module
+
+
+def names_given(stub):
+    """The public names that a stub gives to those who import it, without those that only its annotations use."""
+    found = set()
+    for node in ast.parse((PACKAGE / f"{stub}.pyi").read_text()).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.ImportFrom):
+            found |= {a.asname for a in node.names if a.asname == a.name}  # PEP 484: others are not given
+        elif isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) != "TypeAlias":
+            found.add(node.target.id)
+        elif isinstance(node, ast.Assign) and not ast.unparse(node.value).startswith(("TypeVar(", "ParamSpec(")):
+            found.add(node.targets[0].id)
+    return {name for name in found if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("stub", [stub for stub in STUBS if stub not in WITHOUT_MODULE])
+def test_a_stub_has_the_names_of_its_module(stub):
+    module = module_of(stub)
+    given = names_given(stub)
+    public = {name for name in dir(module) if not name.startswith("_")}
+    assert given and all(hasattr(module, name) for name in given)
+    assert given <= public if stub in INSIDE else given == public
+
+
+@pytest.mark.parametrize("module", [albumentations, cvcuda, penstock.fn], ids=lambda module: module.__name__)
+def test_dir_shows_no_module_of_the_inside(module):
+    shown = set(dir(module))
+    assert not {"TYPE_CHECKING", "ModuleType", "sys", "calls", "table", "_late"} & shown
+    assert set(getattr(module, "__all__", ())) <= shown and {"__doc__", "__name__"} <= shown
+
+
+def test_further_names_are_the_same_function():
+    assert penstock.fn.inputs.video is penstock.fn.experimental.inputs.video
+    assert penstock.fn.experimental.readers.fits is penstock.fn.readers.fits

@@ -126,6 +126,32 @@ assert_type(dali.fn.file_reader(file_root="photos"), tuple[DataNode, DataNode])
 assert_type(dali.fn.experimental.decoders.image(a), Batch)
 assert_type(inside("photos").stats().verdict, Any)
 """
+KINDS_OF_DALI = """
+from typing import Any
+from typing_extensions import assert_type
+from penstock import Batch, DataNode
+from penstock.dali import Pipeline, fn, pipeline_def, types
+
+@pipeline_def(max_batch_size=2, num_threads=1, device_id=None)
+def training(folder: str, size: int = 3) -> tuple[DataNode, DataNode]:
+    jpegs, labels = fn.readers.file(file_root=folder, name="Reader")
+    return fn.decoders.image(jpegs, output_type=types.RGB), labels
+
+@pipeline_def
+def shared(batch_size: int) -> tuple[DataNode]:
+    return (fn.random.uniform(range=[0.0, float(batch_size)]),)
+
+pipe = training("photos", batch_size=3)
+assert_type(pipe, Pipeline[tuple[Batch, Batch]])
+assert_type(pipe.run(), tuple[Batch, Batch])
+assert_type(training("photos", 5), Pipeline[tuple[Batch, Batch]])
+assert_type(training(folder="photos", max_batch_size=3, seed=1).output_stream(), int | None)
+assert_type(shared(batch_size=3), Pipeline[tuple[Batch]])
+assert_type(Pipeline(batch_size=2).run(), tuple[Batch, ...])
+assert_type(Pipeline.deserialize(b""), Pipeline[Any])
+pipe.deserialize_and_build(b"")
+pipe.enable_api_check(False)
+"""
 KINDS_OF_CVCUDA = """
 from typing import Any
 from typing_extensions import assert_type
@@ -178,6 +204,17 @@ loaded(folder="photos", late="never")  # 6: an argument of Pipeline without such
 bare(folder=3, size=2)  # 7: not an argument of this one
 pipeline_def(batchsize=2)  # 8: Pipeline has no such argument
 pipeline_def(batch_size="2")  # 9: of the wrong type
+
+@dali.pipeline_def(batch_size=2)
+def of_dali(folder: str, size: int = 3) -> DataNode:
+    return fn.decoders.image(fn.readers.file(file_root=folder)[0])
+
+of_dali()  # 1: the function needs a folder
+of_dali("photos", siz=3)  # 2: neither the function nor Pipeline has such an argument
+of_dali("photos", size="3")  # 3: of the wrong type
+of_dali("photos", max_batch_size="3")  # 4: DALI's other name, of the wrong type
+of_dali("photos").no_such()  # 5: a pipeline has no such method
+dali.pipeline_def(batchsize=2)  # 6: Pipeline has no such argument
 albumentations.Resize(breadth=8, width=8)  # 1: a name with a mistake
 albumentations.HorizontalFlip(p="0.5")  # 2: of the wrong type
 albumentations.HorizontalFlop()  # 3: there is no such transform
@@ -205,6 +242,7 @@ def programs(tmp_path_factory):
         assert blocks(page)
         (folder / f"{Path(page).stem}.py").write_text(before + "\n".join(blocks(page)))
     (folder / "kinds.py").write_text(KINDS)
+    (folder / "kinds_of_dali.py").write_text(KINDS_OF_DALI)
     (folder / "kinds_of_cvcuda.py").write_text(KINDS_OF_CVCUDA)
     for example in EXAMPLES:
         (folder / Path(example).name).symlink_to(ROOT / example)

@@ -61,7 +61,7 @@ from .targets import KeypointParams as KeypointParams
 Range: TypeAlias = float | Sequence[float]  # one number stands for a range
 Color: TypeAlias = float | Sequence[float]
 
-class Transform:
+class _Transform:
     """One transform. Its class says which, its arguments how."""
 
     p: float
@@ -140,7 +140,7 @@ def annotation(name, default, limit):
 def class_of(name, definition, required):
     """The stub of a transform."""
     lines = [
-        f"\nclass {name}(Transform):",
+        f"\nclass {name}(_Transform):",
         f'    """Is {name} of Albumentations 1.4."""',
         "",
         "    def __init__(",

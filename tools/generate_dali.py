@@ -4,7 +4,7 @@
 import json
 import runpy
 
-from generate_stubs import ELSEWHERE
+from generate_stubs import ELSEWHERE, further_names
 from repository import ROOT
 
 FACTS = ROOT / "tests" / "dali_arguments.json"
@@ -88,6 +88,7 @@ def stubs(operators):
     named = aliases["NAMES"]
     known = [o["name"] for o in operators if not o["hidden"]]
     known += [f"{group}.{n}".lstrip(".") for group, of in ELSEWHERE.items() for names in of.values() for n in names]
+    known += further_names()
     meant = {name: name for name in known}
     meant |= {old: named.get(now, now) for old, now in {**aliases["DEPRECATED"], **named}.items()}
     meant |= {name: own for name, (own, _) in aliases["OVER"].items() if name not in meant}

@@ -90,6 +90,16 @@ DOCUMENTED = {
 PACKAGE = ROOT / "python" / "penstock"
 
 
+def further_names():
+    """{further name: operator}, as the package has them: both with their groups."""
+    (table,) = [
+        node.value
+        for node in ast.parse((PACKAGE / "fn" / "__init__.py").read_text()).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_ALSO"
+    ]
+    return ast.literal_eval(table)
+
+
 def annotation(argument, operator=""):
     if (operator, argument["name"]) in IN_PYTHON:
         return IN_PYTHON[operator, argument["name"]]
@@ -198,14 +208,15 @@ def function(operator):
 
 
 def generate(operators):
+    shown = [operator for operator in operators if not operator["hidden"]]
+    also = further_names()
     groups = {"": []}
-    for operator in operators:
-        if not operator["hidden"]:
-            path = operator["name"].rpartition(".")[0]
-            parts = path.split(".") if path else []
-            for k in range(len(parts) + 1):
-                groups.setdefault(".".join(parts[:k]), [])
-            groups[path].append(operator)
+    for name in [*(operator["name"] for operator in shown), *also]:
+        parts = name.split(".")[:-1]
+        for k in range(len(parts) + 1):
+            groups.setdefault(".".join(parts[:k]), [])
+    for operator in shown:
+        groups[operator["name"].rpartition(".")[0]].append(operator)
     files = {}
     for path, members in groups.items():
         children = sorted(g for g in groups if g and g.rpartition(".")[0] == path)
@@ -228,6 +239,10 @@ def generate(operators):
                 for module, names in sorted(ELSEWHERE[path].items())
                 for name in names
             )
+        for name, operator in also.items():
+            (group, _, last), (home, _, old) = name.rpartition("."), operator.rpartition(".")
+            if group == path:
+                text += f"\nfrom penstock.fn.{home} import {old} as {last}\n"
         is_package = not path or children
         place = "python/penstock/fn/" + path.replace(".", "/")
         files[f"{place.rstrip('/')}/__init__.pyi" if is_package else f"{place}.pyi"] = text + body

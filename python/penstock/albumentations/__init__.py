@@ -16,3 +16,7 @@ __all__ += sorted(CLASSES)
 
 def __getattr__(name: str) -> "Any":
     raise AttributeError(missing(name), name=name)
+
+
+def __dir__() -> list[str]:  # neither the modules of the inside nor what they import
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -17,14 +17,14 @@ from .targets import KeypointParams as KeypointParams
 Range: TypeAlias = float | Sequence[float]  # one number stands for a range
 Color: TypeAlias = float | Sequence[float]
 
-class Transform:
+class _Transform:
     """One transform. Its class says which, its arguments how."""
 
     p: float
     arguments: SimpleNamespace
     def __call__(self, **data: Any) -> dict[str, Any]: ...
 
-class AdditiveNoise(Transform):
+class AdditiveNoise(_Transform):
     """Is AdditiveNoise of Albumentations 1.4."""
 
     def __init__(
@@ -40,7 +40,7 @@ class AdditiveNoise(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class AdvancedBlur(Transform):
+class AdvancedBlur(_Transform):
     """Is AdvancedBlur of Albumentations 1.4."""
 
     def __init__(
@@ -58,7 +58,7 @@ class AdvancedBlur(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Affine(Transform):
+class Affine(_Transform):
     """Is Affine of Albumentations 1.4."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Affine(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class AtLeastOneBBoxRandomCrop(Transform):
+class AtLeastOneBBoxRandomCrop(_Transform):
     """Is AtLeastOneBBoxRandomCrop of Albumentations 1.4."""
 
     def __init__(
@@ -97,7 +97,7 @@ class AtLeastOneBBoxRandomCrop(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class AutoContrast(Transform):
+class AutoContrast(_Transform):
     """Is AutoContrast of Albumentations 1.4."""
 
     def __init__(
@@ -109,7 +109,7 @@ class AutoContrast(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class BBoxSafeRandomCrop(Transform):
+class BBoxSafeRandomCrop(_Transform):
     """Is BBoxSafeRandomCrop of Albumentations 1.4."""
 
     def __init__(
@@ -122,7 +122,7 @@ class BBoxSafeRandomCrop(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Blur(Transform):
+class Blur(_Transform):
     """Is Blur of Albumentations 1.4."""
 
     def __init__(
@@ -135,7 +135,7 @@ class Blur(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class CLAHE(Transform):
+class CLAHE(_Transform):
     """Is CLAHE of Albumentations 1.4."""
 
     def __init__(
@@ -149,7 +149,7 @@ class CLAHE(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class CenterCrop(Transform):
+class CenterCrop(_Transform):
     """Is CenterCrop of Albumentations 1.4."""
 
     def __init__(
@@ -164,7 +164,7 @@ class CenterCrop(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class CenterCrop3D(Transform):
+class CenterCrop3D(_Transform):
     """Is CenterCrop3D of Albumentations 1.4."""
 
     def __init__(
@@ -180,7 +180,7 @@ class CenterCrop3D(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ChannelDropout(Transform):
+class ChannelDropout(_Transform):
     """Is ChannelDropout of Albumentations 1.4."""
 
     def __init__(
@@ -194,7 +194,7 @@ class ChannelDropout(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ChannelShuffle(Transform):
+class ChannelShuffle(_Transform):
     """Is ChannelShuffle of Albumentations 1.4."""
 
     def __init__(
@@ -206,7 +206,7 @@ class ChannelShuffle(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ChromaticAberration(Transform):
+class ChromaticAberration(_Transform):
     """Is ChromaticAberration of Albumentations 1.4."""
 
     def __init__(
@@ -222,7 +222,7 @@ class ChromaticAberration(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class CoarseDropout(Transform):
+class CoarseDropout(_Transform):
     """Is CoarseDropout of Albumentations 1.4."""
 
     def __init__(
@@ -239,7 +239,7 @@ class CoarseDropout(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class CoarseDropout3D(Transform):
+class CoarseDropout3D(_Transform):
     """Is CoarseDropout3D of Albumentations 1.4."""
 
     def __init__(
@@ -257,7 +257,7 @@ class CoarseDropout3D(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ColorJitter(Transform):
+class ColorJitter(_Transform):
     """Is ColorJitter of Albumentations 1.4."""
 
     def __init__(
@@ -273,7 +273,7 @@ class ColorJitter(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Crop(Transform):
+class Crop(_Transform):
     """Is Crop of Albumentations 1.4."""
 
     def __init__(
@@ -290,7 +290,7 @@ class Crop(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class CropAndPad(Transform):
+class CropAndPad(_Transform):
     """Is CropAndPad of Albumentations 1.4."""
 
     def __init__(
@@ -310,7 +310,7 @@ class CropAndPad(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class CropNonEmptyMaskIfExists(Transform):
+class CropNonEmptyMaskIfExists(_Transform):
     """Is CropNonEmptyMaskIfExists of Albumentations 1.4."""
 
     def __init__(
@@ -326,7 +326,7 @@ class CropNonEmptyMaskIfExists(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class CubicSymmetry(Transform):
+class CubicSymmetry(_Transform):
     """Is CubicSymmetry of Albumentations 1.4."""
 
     def __init__(
@@ -338,7 +338,7 @@ class CubicSymmetry(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class D4(Transform):
+class D4(_Transform):
     """Is D4 of Albumentations 1.4."""
 
     def __init__(
@@ -350,7 +350,7 @@ class D4(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Defocus(Transform):
+class Defocus(_Transform):
     """Is Defocus of Albumentations 1.4."""
 
     def __init__(
@@ -364,7 +364,7 @@ class Defocus(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Downscale(Transform):
+class Downscale(_Transform):
     """Is Downscale of Albumentations 1.4."""
 
     def __init__(
@@ -378,7 +378,7 @@ class Downscale(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ElasticTransform(Transform):
+class ElasticTransform(_Transform):
     """Is ElasticTransform of Albumentations 1.4."""
 
     def __init__(
@@ -396,7 +396,7 @@ class ElasticTransform(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Emboss(Transform):
+class Emboss(_Transform):
     """Is Emboss of Albumentations 1.4."""
 
     def __init__(
@@ -410,7 +410,7 @@ class Emboss(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Equalize(Transform):
+class Equalize(_Transform):
     """Is Equalize of Albumentations 1.4."""
 
     def __init__(
@@ -425,7 +425,7 @@ class Equalize(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Erasing(Transform):
+class Erasing(_Transform):
     """Is Erasing of Albumentations 1.4."""
 
     def __init__(
@@ -441,7 +441,7 @@ class Erasing(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class FDA(Transform):
+class FDA(_Transform):
     """Is FDA of Albumentations 1.4."""
 
     def __init__(
@@ -456,7 +456,7 @@ class FDA(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class FancyPCA(Transform):
+class FancyPCA(_Transform):
     """Is FancyPCA of Albumentations 1.4."""
 
     def __init__(
@@ -469,7 +469,7 @@ class FancyPCA(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class FrequencyMasking(Transform):
+class FrequencyMasking(_Transform):
     """Is FrequencyMasking of Albumentations 1.4."""
 
     def __init__(
@@ -482,7 +482,7 @@ class FrequencyMasking(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class FromFloat(Transform):
+class FromFloat(_Transform):
     """Is FromFloat of Albumentations 1.4."""
 
     def __init__(
@@ -496,7 +496,7 @@ class FromFloat(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class GaussNoise(Transform):
+class GaussNoise(_Transform):
     """Is GaussNoise of Albumentations 1.4."""
 
     def __init__(
@@ -512,7 +512,7 @@ class GaussNoise(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class GaussianBlur(Transform):
+class GaussianBlur(_Transform):
     """Is GaussianBlur of Albumentations 1.4."""
 
     def __init__(
@@ -526,7 +526,7 @@ class GaussianBlur(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class GlassBlur(Transform):
+class GlassBlur(_Transform):
     """Is GlassBlur of Albumentations 1.4."""
 
     def __init__(
@@ -542,7 +542,7 @@ class GlassBlur(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class GridDistortion(Transform):
+class GridDistortion(_Transform):
     """Is GridDistortion of Albumentations 1.4."""
 
     def __init__(
@@ -558,7 +558,7 @@ class GridDistortion(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class GridDropout(Transform):
+class GridDropout(_Transform):
     """Is GridDropout of Albumentations 1.4."""
 
     def __init__(
@@ -577,7 +577,7 @@ class GridDropout(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class GridElasticDeform(Transform):
+class GridElasticDeform(_Transform):
     """Is GridElasticDeform of Albumentations 1.4."""
 
     def __init__(
@@ -592,7 +592,7 @@ class GridElasticDeform(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class HistogramMatching(Transform):
+class HistogramMatching(_Transform):
     """Is HistogramMatching of Albumentations 1.4."""
 
     def __init__(
@@ -607,7 +607,7 @@ class HistogramMatching(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class HorizontalFlip(Transform):
+class HorizontalFlip(_Transform):
     """Is HorizontalFlip of Albumentations 1.4."""
 
     def __init__(
@@ -619,7 +619,7 @@ class HorizontalFlip(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class HueSaturationValue(Transform):
+class HueSaturationValue(_Transform):
     """Is HueSaturationValue of Albumentations 1.4."""
 
     def __init__(
@@ -634,7 +634,7 @@ class HueSaturationValue(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ISONoise(Transform):
+class ISONoise(_Transform):
     """Is ISONoise of Albumentations 1.4."""
 
     def __init__(
@@ -648,7 +648,7 @@ class ISONoise(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Illumination(Transform):
+class Illumination(_Transform):
     """Is Illumination of Albumentations 1.4."""
 
     def __init__(
@@ -666,7 +666,7 @@ class Illumination(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ImageCompression(Transform):
+class ImageCompression(_Transform):
     """Is ImageCompression of Albumentations 1.4."""
 
     def __init__(
@@ -680,7 +680,7 @@ class ImageCompression(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class InvertImg(Transform):
+class InvertImg(_Transform):
     """Is InvertImg of Albumentations 1.4."""
 
     def __init__(
@@ -692,7 +692,7 @@ class InvertImg(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Lambda(Transform):
+class Lambda(_Transform):
     """Is Lambda of Albumentations 1.4."""
 
     def __init__(
@@ -709,7 +709,7 @@ class Lambda(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class LongestMaxSize(Transform):
+class LongestMaxSize(_Transform):
     """Is LongestMaxSize of Albumentations 1.4."""
 
     def __init__(
@@ -723,7 +723,7 @@ class LongestMaxSize(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class MaskDropout(Transform):
+class MaskDropout(_Transform):
     """Is MaskDropout of Albumentations 1.4."""
 
     def __init__(
@@ -738,7 +738,7 @@ class MaskDropout(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class MedianBlur(Transform):
+class MedianBlur(_Transform):
     """Is MedianBlur of Albumentations 1.4."""
 
     def __init__(
@@ -751,7 +751,7 @@ class MedianBlur(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Morphological(Transform):
+class Morphological(_Transform):
     """Is Morphological of Albumentations 1.4."""
 
     def __init__(
@@ -765,7 +765,7 @@ class Morphological(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class MotionBlur(Transform):
+class MotionBlur(_Transform):
     """Is MotionBlur of Albumentations 1.4."""
 
     def __init__(
@@ -781,7 +781,7 @@ class MotionBlur(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class MultiplicativeNoise(Transform):
+class MultiplicativeNoise(_Transform):
     """Is MultiplicativeNoise of Albumentations 1.4."""
 
     def __init__(
@@ -796,7 +796,7 @@ class MultiplicativeNoise(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class NoOp(Transform):
+class NoOp(_Transform):
     """Is NoOp of Albumentations 1.4."""
 
     def __init__(
@@ -808,7 +808,7 @@ class NoOp(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Normalize(Transform):
+class Normalize(_Transform):
     """Is Normalize of Albumentations 1.4."""
 
     def __init__(
@@ -824,7 +824,7 @@ class Normalize(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class OpticalDistortion(Transform):
+class OpticalDistortion(_Transform):
     """Is OpticalDistortion of Albumentations 1.4."""
 
     def __init__(
@@ -839,7 +839,7 @@ class OpticalDistortion(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class OverlayElements(Transform):
+class OverlayElements(_Transform):
     """Is OverlayElements of Albumentations 1.4."""
 
     def __init__(
@@ -852,7 +852,7 @@ class OverlayElements(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Pad(Transform):
+class Pad(_Transform):
     """Is Pad of Albumentations 1.4."""
 
     def __init__(
@@ -868,7 +868,7 @@ class Pad(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Pad3D(Transform):
+class Pad3D(_Transform):
     """Is Pad3D of Albumentations 1.4."""
 
     def __init__(
@@ -883,7 +883,7 @@ class Pad3D(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class PadIfNeeded(Transform):
+class PadIfNeeded(_Transform):
     """Is PadIfNeeded of Albumentations 1.4."""
 
     def __init__(
@@ -903,7 +903,7 @@ class PadIfNeeded(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class PadIfNeeded3D(Transform):
+class PadIfNeeded3D(_Transform):
     """Is PadIfNeeded3D of Albumentations 1.4."""
 
     def __init__(
@@ -920,7 +920,7 @@ class PadIfNeeded3D(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Perspective(Transform):
+class Perspective(_Transform):
     """Is Perspective of Albumentations 1.4."""
 
     def __init__(
@@ -939,7 +939,7 @@ class Perspective(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class PiecewiseAffine(Transform):
+class PiecewiseAffine(_Transform):
     """Is PiecewiseAffine of Albumentations 1.4."""
 
     def __init__(
@@ -956,7 +956,7 @@ class PiecewiseAffine(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class PixelDistributionAdaptation(Transform):
+class PixelDistributionAdaptation(_Transform):
     """Is PixelDistributionAdaptation of Albumentations 1.4."""
 
     def __init__(
@@ -972,7 +972,7 @@ class PixelDistributionAdaptation(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class PixelDropout(Transform):
+class PixelDropout(_Transform):
     """Is PixelDropout of Albumentations 1.4."""
 
     def __init__(
@@ -988,7 +988,7 @@ class PixelDropout(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class PlanckianJitter(Transform):
+class PlanckianJitter(_Transform):
     """Is PlanckianJitter of Albumentations 1.4."""
 
     def __init__(
@@ -1003,7 +1003,7 @@ class PlanckianJitter(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class PlasmaBrightnessContrast(Transform):
+class PlasmaBrightnessContrast(_Transform):
     """Is PlasmaBrightnessContrast of Albumentations 1.4."""
 
     def __init__(
@@ -1019,7 +1019,7 @@ class PlasmaBrightnessContrast(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class PlasmaShadow(Transform):
+class PlasmaShadow(_Transform):
     """Is PlasmaShadow of Albumentations 1.4."""
 
     def __init__(
@@ -1034,7 +1034,7 @@ class PlasmaShadow(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Posterize(Transform):
+class Posterize(_Transform):
     """Is Posterize of Albumentations 1.4."""
 
     def __init__(
@@ -1047,7 +1047,7 @@ class Posterize(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RGBShift(Transform):
+class RGBShift(_Transform):
     """Is RGBShift of Albumentations 1.4."""
 
     def __init__(
@@ -1062,7 +1062,7 @@ class RGBShift(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomBrightnessContrast(Transform):
+class RandomBrightnessContrast(_Transform):
     """Is RandomBrightnessContrast of Albumentations 1.4."""
 
     def __init__(
@@ -1078,7 +1078,7 @@ class RandomBrightnessContrast(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomCrop(Transform):
+class RandomCrop(_Transform):
     """Is RandomCrop of Albumentations 1.4."""
 
     def __init__(
@@ -1093,7 +1093,7 @@ class RandomCrop(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomCrop3D(Transform):
+class RandomCrop3D(_Transform):
     """Is RandomCrop3D of Albumentations 1.4."""
 
     def __init__(
@@ -1109,7 +1109,7 @@ class RandomCrop3D(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomCropFromBorders(Transform):
+class RandomCropFromBorders(_Transform):
     """Is RandomCropFromBorders of Albumentations 1.4."""
 
     def __init__(
@@ -1125,7 +1125,7 @@ class RandomCropFromBorders(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomCropNearBBox(Transform):
+class RandomCropNearBBox(_Transform):
     """Is RandomCropNearBBox of Albumentations 1.4."""
 
     def __init__(
@@ -1139,7 +1139,7 @@ class RandomCropNearBBox(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomFog(Transform):
+class RandomFog(_Transform):
     """Is RandomFog of Albumentations 1.4."""
 
     def __init__(
@@ -1153,7 +1153,7 @@ class RandomFog(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomGamma(Transform):
+class RandomGamma(_Transform):
     """Is RandomGamma of Albumentations 1.4."""
 
     def __init__(
@@ -1166,7 +1166,7 @@ class RandomGamma(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomGravel(Transform):
+class RandomGravel(_Transform):
     """Is RandomGravel of Albumentations 1.4."""
 
     def __init__(
@@ -1180,7 +1180,7 @@ class RandomGravel(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomGridShuffle(Transform):
+class RandomGridShuffle(_Transform):
     """Is RandomGridShuffle of Albumentations 1.4."""
 
     def __init__(
@@ -1193,7 +1193,7 @@ class RandomGridShuffle(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomRain(Transform):
+class RandomRain(_Transform):
     """Is RandomRain of Albumentations 1.4."""
 
     def __init__(
@@ -1212,7 +1212,7 @@ class RandomRain(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomResizedCrop(Transform):
+class RandomResizedCrop(_Transform):
     """Is RandomResizedCrop of Albumentations 1.4."""
 
     def __init__(
@@ -1228,7 +1228,7 @@ class RandomResizedCrop(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomRotate90(Transform):
+class RandomRotate90(_Transform):
     """Is RandomRotate90 of Albumentations 1.4."""
 
     def __init__(
@@ -1240,7 +1240,7 @@ class RandomRotate90(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomScale(Transform):
+class RandomScale(_Transform):
     """Is RandomScale of Albumentations 1.4."""
 
     def __init__(
@@ -1254,7 +1254,7 @@ class RandomScale(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomShadow(Transform):
+class RandomShadow(_Transform):
     """Is RandomShadow of Albumentations 1.4."""
 
     def __init__(
@@ -1270,7 +1270,7 @@ class RandomShadow(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomSizedBBoxSafeCrop(Transform):
+class RandomSizedBBoxSafeCrop(_Transform):
     """Is RandomSizedBBoxSafeCrop of Albumentations 1.4."""
 
     def __init__(
@@ -1286,7 +1286,7 @@ class RandomSizedBBoxSafeCrop(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomSizedCrop(Transform):
+class RandomSizedCrop(_Transform):
     """Is RandomSizedCrop of Albumentations 1.4."""
 
     def __init__(
@@ -1302,7 +1302,7 @@ class RandomSizedCrop(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomSnow(Transform):
+class RandomSnow(_Transform):
     """Is RandomSnow of Albumentations 1.4."""
 
     def __init__(
@@ -1317,7 +1317,7 @@ class RandomSnow(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomSunFlare(Transform):
+class RandomSunFlare(_Transform):
     """Is RandomSunFlare of Albumentations 1.4."""
 
     def __init__(
@@ -1335,7 +1335,7 @@ class RandomSunFlare(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RandomToneCurve(Transform):
+class RandomToneCurve(_Transform):
     """Is RandomToneCurve of Albumentations 1.4."""
 
     def __init__(
@@ -1349,7 +1349,7 @@ class RandomToneCurve(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Resize(Transform):
+class Resize(_Transform):
     """Is Resize of Albumentations 1.4."""
 
     def __init__(
@@ -1364,7 +1364,7 @@ class Resize(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class RingingOvershoot(Transform):
+class RingingOvershoot(_Transform):
     """Is RingingOvershoot of Albumentations 1.4."""
 
     def __init__(
@@ -1378,7 +1378,7 @@ class RingingOvershoot(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Rotate(Transform):
+class Rotate(_Transform):
     """Is Rotate of Albumentations 1.4."""
 
     def __init__(
@@ -1396,7 +1396,7 @@ class Rotate(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class SafeRotate(Transform):
+class SafeRotate(_Transform):
     """Is SafeRotate of Albumentations 1.4."""
 
     def __init__(
@@ -1413,7 +1413,7 @@ class SafeRotate(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class SaltAndPepper(Transform):
+class SaltAndPepper(_Transform):
     """Is SaltAndPepper of Albumentations 1.4."""
 
     def __init__(
@@ -1427,7 +1427,7 @@ class SaltAndPepper(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Sharpen(Transform):
+class Sharpen(_Transform):
     """Is Sharpen of Albumentations 1.4."""
 
     def __init__(
@@ -1444,7 +1444,7 @@ class Sharpen(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ShiftScaleRotate(Transform):
+class ShiftScaleRotate(_Transform):
     """Is ShiftScaleRotate of Albumentations 1.4."""
 
     def __init__(
@@ -1465,7 +1465,7 @@ class ShiftScaleRotate(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ShotNoise(Transform):
+class ShotNoise(_Transform):
     """Is ShotNoise of Albumentations 1.4."""
 
     def __init__(
@@ -1478,7 +1478,7 @@ class ShotNoise(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class SmallestMaxSize(Transform):
+class SmallestMaxSize(_Transform):
     """Is SmallestMaxSize of Albumentations 1.4."""
 
     def __init__(
@@ -1492,7 +1492,7 @@ class SmallestMaxSize(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Solarize(Transform):
+class Solarize(_Transform):
     """Is Solarize of Albumentations 1.4."""
 
     def __init__(
@@ -1505,7 +1505,7 @@ class Solarize(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Spatter(Transform):
+class Spatter(_Transform):
     """Is Spatter of Albumentations 1.4."""
 
     def __init__(
@@ -1524,7 +1524,7 @@ class Spatter(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Superpixels(Transform):
+class Superpixels(_Transform):
     """Is Superpixels of Albumentations 1.4."""
 
     def __init__(
@@ -1540,7 +1540,7 @@ class Superpixels(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class TemplateTransform(Transform):
+class TemplateTransform(_Transform):
     """Is TemplateTransform of Albumentations 1.4."""
 
     def __init__(
@@ -1556,7 +1556,7 @@ class TemplateTransform(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class TextImage(Transform):
+class TextImage(_Transform):
     """Is TextImage of Albumentations 1.4."""
 
     def __init__(
@@ -1576,7 +1576,7 @@ class TextImage(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ThinPlateSpline(Transform):
+class ThinPlateSpline(_Transform):
     """Is ThinPlateSpline of Albumentations 1.4."""
 
     def __init__(
@@ -1591,7 +1591,7 @@ class ThinPlateSpline(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class TimeMasking(Transform):
+class TimeMasking(_Transform):
     """Is TimeMasking of Albumentations 1.4."""
 
     def __init__(
@@ -1604,7 +1604,7 @@ class TimeMasking(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class TimeReverse(Transform):
+class TimeReverse(_Transform):
     """Is TimeReverse of Albumentations 1.4."""
 
     def __init__(
@@ -1616,7 +1616,7 @@ class TimeReverse(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ToFloat(Transform):
+class ToFloat(_Transform):
     """Is ToFloat of Albumentations 1.4."""
 
     def __init__(
@@ -1629,7 +1629,7 @@ class ToFloat(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ToGray(Transform):
+class ToGray(_Transform):
     """Is ToGray of Albumentations 1.4."""
 
     def __init__(
@@ -1643,7 +1643,7 @@ class ToGray(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ToRGB(Transform):
+class ToRGB(_Transform):
     """Is ToRGB of Albumentations 1.4."""
 
     def __init__(
@@ -1656,7 +1656,7 @@ class ToRGB(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ToSepia(Transform):
+class ToSepia(_Transform):
     """Is ToSepia of Albumentations 1.4."""
 
     def __init__(
@@ -1668,7 +1668,7 @@ class ToSepia(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ToTensorV2(Transform):
+class ToTensorV2(_Transform):
     """Is ToTensorV2 of Albumentations 1.4."""
 
     def __init__(
@@ -1681,7 +1681,7 @@ class ToTensorV2(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class Transpose(Transform):
+class Transpose(_Transform):
     """Is Transpose of Albumentations 1.4."""
 
     def __init__(
@@ -1693,7 +1693,7 @@ class Transpose(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class UnsharpMask(Transform):
+class UnsharpMask(_Transform):
     """Is UnsharpMask of Albumentations 1.4."""
 
     def __init__(
@@ -1709,7 +1709,7 @@ class UnsharpMask(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class VerticalFlip(Transform):
+class VerticalFlip(_Transform):
     """Is VerticalFlip of Albumentations 1.4."""
 
     def __init__(
@@ -1721,7 +1721,7 @@ class VerticalFlip(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class XYMasking(Transform):
+class XYMasking(_Transform):
     """Is XYMasking of Albumentations 1.4."""
 
     def __init__(
@@ -1739,7 +1739,7 @@ class XYMasking(Transform):
         rotate_method: Literal["largest_box"] = "largest_box",
     ) -> None: ...
 
-class ZoomBlur(Transform):
+class ZoomBlur(_Transform):
     """Is ZoomBlur of Albumentations 1.4."""
 
     def __init__(

@@ -248,16 +248,24 @@ OF_THE_PACKAGE = {
     "show": "penstock.pictures.show(images)",
 }
 
-# Arguments that people look for in readers; * stands for the rest of a name, which the answer repeats.
+# Arguments that people look for; * stands for the rest of a name, which the answer repeats.
 _TABLE = "a table of penstock.annotations is read with weights: table.read(weights=...)"
 _COCO = "penstock.annotations.coco(file, images, masks=True, keypoints=True) has masks, keypoints, area and iscrowd"
-OF_READERS = {
+_SIZES = {
+    **dict.fromkeys(("height", "width", "out_size", "output_size"), "write size=(height, width)"),
+    **dict.fromkeys(("interpolation", "resample"), "write interp_type=, such as 'linear' or 'cubic'"),
+}
+OF_OPERATORS = {
     "readers.nemo_asr": {"read_*": 'read_fields=["*"] gives this field of each line, read_numbers a field of numbers'},
     "readers.file": {"weights": _TABLE, "sampler": _TABLE},
     "readers.coco": {
         "weights": _TABLE,
         **dict.fromkeys(("keypoints", "segmentation", "area", "iscrowd", "rle"), _COCO),
     },
+    "readers.webdataset": dict.fromkeys(("urls", "url", "shards"), "paths=[...] names the files"),
+    "resize": _SIZES,
+    "random_resized_crop": _SIZES,
+    "resize_crop_mirror": _SIZES,
 }
 
 
@@ -290,7 +298,7 @@ def answer(name, operators, group=""):
 
 def answer_of_argument(op, name):
     """What follows the error of an argument that an operator does not have."""
-    for known, here in OF_READERS.get(op, {}).items():
+    for known, here in OF_OPERATORS.get(op, {}).items():
         start, star, _ = known.partition("*")
         if known == name or (star and name.startswith(start)):
             return f": {here.replace('*', name[len(start) :])}"

@@ -61,9 +61,9 @@ _TABLE = (
     values,
 )  # each enters its rows
 globals().update({name: getattr(enumerations, name) for name in enumerations.NAMES})
-globals().update(shapes.CLASSES, RectI=shapes.RectI)
-globals().update({name: getattr(Format, name) for name in FORMATS})
-globals().update({member.name: member for kind in ("ConnectivityType", "LabelMaskType") for member in globals()[kind]})
+_NAMED = {**shapes.CLASSES, "RectI": shapes.RectI, **{name: getattr(Format, name) for name in FORMATS}}
+_NAMED |= {member.name: member for kind in ("ConnectivityType", "LabelMaskType") for member in globals()[kind]}
+globals().update(_NAMED)
 for _row in ROWS.values():
     for _function in (Function(_row, False), Function(_row, True)):
         globals()[_function.__name__] = _function
@@ -103,3 +103,8 @@ def __getattr__(name: str) -> "Any":
     raise AttributeError(
         f"module 'cvcuda' has no attribute '{name}'; docs/reference/cvcuda.md lists what there is", name=name
     )
+
+
+def __dir__() -> list[str]:  # neither the modules of the inside nor what they import
+    shown = {*__all__, *_NAMED, "tv", *(name for name in globals() if name.startswith("__"))}
+    return sorted(shown)

@@ -15,8 +15,7 @@ from penstock.fn import tensor_resize as tensor_resize
 from penstock.fn import warp_perspective as warp_perspective
 from . import _fn_experimental_decoders
 from penstock.fn.experimental import inputs as inputs
-from . import _fn_experimental_readers
+from penstock.fn.experimental import readers as readers
 
 filter = _fn.correlate
 decoders = _fn_experimental_decoders
-readers = _fn_experimental_readers

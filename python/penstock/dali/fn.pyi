@@ -169,6 +169,7 @@ from penstock.fn import zeros_like as zeros_like
 from penstock.fn import decoders as decoders
 from penstock.fn import encoders as encoders
 from . import _fn_experimental
+from penstock.fn import inputs as inputs
 from penstock.fn import io as io
 from penstock.fn import noise as noise
 from penstock.fn import random as random

@@ -5,8 +5,8 @@ Called with arrays they run at once and return the kind that they were given. Ca
 node. Operators in groups are reached as fn.random.uniform, fn.decoders.image ...
 """
 
-import sys
-from types import ModuleType
+import sys as _sys
+from types import ModuleType as _ModuleType
 
 from .. import _core
 
@@ -31,6 +31,7 @@ _LATE = {  # loaded on first use
     "readers.video_resize": "operators.video",
     "readers.zarr": "operators.zarr",
 }
+_ALSO = {"experimental.readers.fits": "readers.fits", "inputs.video": "experimental.inputs.video"}  # further names
 
 
 def _missing(name, group=""):
@@ -70,15 +71,15 @@ def _late(name, group=""):
 def _module(path):
     """The module of a group of operators, made with its parents on first use."""
     name = f"{__name__}.{path}" if path else __name__
-    if name not in sys.modules:
+    if name not in _sys.modules:
         parent, _, last = path.rpartition(".")
-        module = ModuleType(name, f"Operators of the group {path}.")
+        module = _ModuleType(name, f"Operators of the group {path}.")
         module.__path__ = []  # a package: groups may hold groups
         module.__getattr__ = lambda name: _late(name, path)
         module.__dir__ = lambda: _names(path)
-        sys.modules[name] = module
+        _sys.modules[name] = module
         setattr(_module(parent), last, module)
-    return sys.modules[name]
+    return _sys.modules[name]
 
 
 for _name in _core.operators():
@@ -95,7 +96,8 @@ def _names(group=""):
     """What dir() shows: also what was not used yet."""
     start = f"{group}." if group else ""
     known = (name[len(start) :].partition(".")[0] for name in (*_LATE, *_core.operators()) if name.startswith(start))
-    return sorted({*vars(_module(group)), *known})
+    shown = (name for name in vars(_module(group)) if not name.startswith("_") or name.startswith("__"))
+    return sorted({*shown, *known})
 
 
 def __dir__():
@@ -118,7 +120,6 @@ def _tfrecord(*, features, _read=_module("readers").tfrecord, **arguments):
 
 
 _module("readers").tfrecord = _made("readers.tfrecord", _tfrecord, _module("readers").tfrecord)
-_module("experimental.readers").fits = _module("readers").fits
 
 
 def _inputs_video(*, _read=_module("experimental.inputs").video, **arguments):
@@ -127,6 +128,12 @@ def _inputs_video(*, _read=_module("experimental.inputs").video, **arguments):
     return call(_read, **arguments)
 
 
-_module("experimental.inputs").video = _module("inputs").video = _made(
+_module("experimental.inputs").video = _made(
     "experimental.inputs.video", _inputs_video, _module("experimental.inputs").video
 )
+
+for _name, _path in _ALSO.items():
+    _group, _, _last = _path.rpartition(".")
+    _function = getattr(_module(_group), _last)
+    _group, _, _last = _name.rpartition(".")
+    setattr(_module(_group), _last, _function)

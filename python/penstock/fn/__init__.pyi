@@ -21,6 +21,7 @@ Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is o
 from . import decoders as decoders
 from . import encoders as encoders
 from . import experimental as experimental
+from . import inputs as inputs
 from . import io as io
 from . import noise as noise
 from . import random as random

@@ -44,6 +44,12 @@ _USUAL = {
     "root": "the first argument",
     "image_size": "size",
     "num_shard": "num_shards",
+    "pin_memory": "device='gpu', whose batches are made there",
+    "collate_fn": "a pipeline of your own: .program is the text to begin with",
+    "target_transform": "a pipeline of your own: .program is the text to begin with",
+    "generator": "seed",
+    "world_size": "num_shards",
+    "rank": "shard_id",
 }
 
 
@@ -64,7 +70,8 @@ def options_of(function, arguments, **defaults):
             raise TypeError(f"{function} has no argument '{name}'{near}")
     options = Options(**{**defaults, **arguments})
     if options.device not in ("cpu", "gpu"):
-        raise ValueError(f"device must be 'cpu' or 'gpu', got {options.device!r}")
+        near = ": device='gpu', device_id=0 is torch's 'cuda:0'" if str(options.device).startswith("cuda") else ""
+        raise ValueError(f"device must be 'cpu' or 'gpu', got {options.device!r}{near}")
     if options.late not in ("wait", "swap"):
         raise ValueError(f"late must be 'wait' or 'swap', got {options.late!r}")
     if options.sampler not in (None, "balanced"):

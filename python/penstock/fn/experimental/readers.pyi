@@ -18,6 +18,8 @@ Interp: TypeAlias = (
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 
+from penstock.fn.readers import fits as fits
+
 def video(
     *,
     file_list: str = '',
