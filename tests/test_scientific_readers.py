@@ -2,6 +2,10 @@
 """readers.hdf5, .zarr, .nifti and .dicom beside h5py, zarr, nibabel and pydicom. tests/readers/scientific.py puts them through
 what all readers have in common: order, shards, checkpoints, damage."""
 
+import os
+import shutil
+import zlib
+
 import docstrings
 import h5py
 import nibabel
@@ -146,6 +150,54 @@ def test_hdf5_that_does_not_fit(cells, tmp_path):
     ):
         with Pipeline(batch_size=1, num_threads=1), pytest.raises(penstock.DataError, match=message):
             fn.readers.hdf5(paths, datasets=names)
+
+
+@pytest.mark.parametrize("dtype", [h5py.string_dtype(), h5py.vlen_dtype(np.int64)], ids=["text", "list"])
+@pytest.mark.parametrize(
+    "stored", [{}, {"chunks": (2,)}, {"chunks": (2,), "compression": "gzip", "shuffle": True}], ids=str
+)
+def test_a_length_that_an_hdf5_file_cannot_hold(tmp_path, dtype, stored):
+    """HDF5 itself fills memory of that length, 8 and 16 GiB here, before it finds the damage."""
+    text = h5py.check_string_dtype(dtype) is not None
+    values = [b"x" * k if text else np.arange(k) for k in (3, 5, 0, 700)]
+    path = str(tmp_path / "whole.h5")
+    with h5py.File(path, "w", userblock_size=512) as file:
+        data = file.create_dataset("x", (6,), dtype, **stored)
+        for row, value in enumerate(values):
+            data[row] = value
+    for batch, value in zip(take(lambda: fn.readers.hdf5(path, datasets="x"), 4, 1)[0], values):
+        assert batch.tobytes() == bytes(value)
+    for row in take(lambda: fn.readers.hdf5(path, datasets="x"), 3)[0][4:]:  # rows that nobody has written
+        assert row.size == 0
+    with pytest.raises(penstock.DataError, match="row 3, 'x': an array of 700 has more values than max_values=600"):
+        take(lambda: fn.readers.hdf5(path, datasets="x", max_values=600), 4, 1)
+
+    path = shutil.copy(path, tmp_path / "damaged.h5")  # the readers have the other one open
+    with h5py.File(path, "r+") as file:
+        data = file["x"]
+        first = len(values[0]).to_bytes(4, "little")
+        if stored:
+            mask, chunk = data.id.read_direct_chunk((0,))
+            if "compression" in stored:  # HDF5 does not shuffle references
+                plain = bytearray(zlib.decompress(chunk))
+                assert plain[:4] == first
+                plain[3] = 0x7F
+                chunk = zlib.compress(plain)
+            else:
+                chunk = chunk[:3] + b"\x7f" + chunk[4:]
+            data.id.write_direct_chunk((0,), chunk, mask)
+        else:
+            place = data.id.get_offset()
+    if not stored:
+        with open(path, "r+b") as file:
+            file.seek(place)
+            assert file.read(4) == first
+            file.seek(place + 3)
+            file.write(b"\x7f")
+    size = os.path.getsize(path)
+    message = rf"damaged\.h5, row 0: .*{0x7F000003} elements of {1 if text else 8} bytes .* file's {size} bytes"
+    with pytest.raises(penstock.DataError, match=message):
+        take(lambda: fn.readers.hdf5(path, datasets="x"), 1, 1)
 
 
 def test_bad_files_are_left_out(cells, tmp_path):

@@ -83,7 +83,7 @@ void LateSamples::ended(const std::shared_ptr<Iteration>& it, Scheduler& schedul
       brought_.erase(at);
     }
   } else {
-    receive(it, made);
+    receive(it);
   }
   form(made);
   if (!made.empty()) scheduler.add_made(std::move(made));
@@ -135,7 +135,7 @@ void LateSamples::divide(Iteration& it, Jobs& made) {
 }
 
 // A few samples that are ready, or have failed.
-void LateSamples::receive(const std::shared_ptr<Iteration>& it, Jobs& made) {
+void LateSamples::receive(const std::shared_ptr<Iteration>& it) {
   const auto epoch = std::find_if(epochs_.begin(), epochs_.end(),
                                   [&](const Epoch& e) { return e.key == it->late->epoch_key && e.out > 0; });
   if (epoch == epochs_.end()) return;  // clear() has forgotten it

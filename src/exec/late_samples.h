@@ -48,7 +48,7 @@ class LateSamples {
   void divide(Iteration& it, Jobs& made);
   void close_epoch();
   Epoch& epoch_of(uint64_t key);
-  void receive(const std::shared_ptr<Iteration>& it, Jobs& made);
+  void receive(const std::shared_ptr<Iteration>& it);
   void form(Jobs& made);
 
   const StepContext& context_;

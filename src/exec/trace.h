@@ -16,7 +16,7 @@ struct TraceEvent {
   int64_t begin_ns = 0, end_ns = 0;
   int64_t read_ns = 0, decode_ns = 0, pixels_ns = 0;
   int first = -1, count = 0;  // samples of the batch
-  std::string files;
+  std::string files = {};
 };
 
 // A row of the picture.

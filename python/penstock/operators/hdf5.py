@@ -62,6 +62,83 @@ class Hdf5Rows(FileRows):
         dtype = element_type(array.dtype)
         return dtype and (dtype, "")
 
+    def lengths_in(self, array):
+        import h5py
+
+        if (text := h5py.check_string_dtype(array.dtype)) and text.length is not None:
+            return None
+        return ReferredLengths(array)
+
+
+class ReferredLengths:
+    """Lengths of the texts or lists of a dataset, which its references to the heap of the file begin with.
+
+    HDF5 fills memory of the length that a reference has before it looks for the values, so a damaged one must not
+    reach it. A heap is not compressed: nothing in it is longer than the file.
+    """
+
+    def __init__(self, array):
+        import h5py
+
+        self.id, self.made_with = array.id, array.id.get_create_plist()
+        self.file = h5py.h5i.get_file_id(array.id)
+        self.bytes = 4 + self.file.get_create_plist().get_sizes()[0] + 4  # length, address of the heap, place in it
+        kind = array.id.get_type()
+        self.element = kind.get_super().get_size() if isinstance(kind, h5py.h5t.TypeVlenID) else 1
+        self.chunk = array.chunks and array.chunks[0]
+        self.first, self.references = -1, b""  # of the chunk that was read last
+
+    def of(self, row):
+        """The length of a row.
+
+        Raises:
+            ValueError: The file is shorter.
+        """
+        length = int.from_bytes(self._reference(row)[:4], "little")
+        size = self.file.get_filesize()
+        if length * self.element > size:
+            raise ValueError(f"{length} elements of {self.element} bytes are more than the file's {size} bytes")
+        return length
+
+    def _reference(self, row):
+        import os
+
+        if not self.chunk:  # no address: nothing is written, or it is in the header, or other files have it
+            at = self.id.get_offset()
+            return b"" if at is None else os.pread(self.file.get_vfd_handle(), 4, at + row * self.bytes)
+        first = row - row % self.chunk
+        if first != self.first:
+            there = self.id.get_chunk_info_by_coord((first,)).byte_offset is not None
+            self.first, self.references = first, self._decoded(first) if there else b""
+        return self.references[(row - first) * self.bytes :]
+
+    def _decoded(self, first):
+        """The references in a chunk. HDF5 reverses its filters when it reads the chunk from a file in memory as plain bytes."""
+        import h5py
+        import numpy
+
+        mask, stored = self.id.read_direct_chunk((first,))
+        filters = [self.made_with.get_filter(k)[:3] for k in range(self.made_with.get_nfilters())]
+        if not filters:
+            return stored
+        same, element, left_out, kept = h5py.h5p.create(h5py.h5p.DATASET_CREATE), self.bytes, 0, 0
+        for k, (code, flags, values) in enumerate(filters):
+            if code == h5py.h5z.FILTER_SHUFFLE:
+                if not values:  # does nothing: today's HDF5 gives filters of references no size of an element
+                    continue
+                element = values[0]
+            same.set_filter(code, flags, values)
+            left_out |= (mask >> k & 1) << kept  # bit k: the chunk did not go through filter k
+            kept += 1
+        found = numpy.empty(self.chunk * self.bytes // element, f"V{element}")
+        same.set_chunk(found.shape)
+        with h5py.File("references", "w", driver="core", backing_store=False) as memory:
+            space, kind = h5py.h5s.create_simple(found.shape), h5py.h5t.py_create(found.dtype)
+            copy = h5py.h5d.create(memory.id, b"x", kind, space, same)
+            copy.write_direct_chunk((0,), stored, left_out)
+            copy.read(h5py.h5s.ALL, h5py.h5s.ALL, found)
+        return found.tobytes()
+
 
 def hdf5(
     path: Any,

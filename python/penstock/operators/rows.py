@@ -19,7 +19,7 @@ class FileRows(FileSamples):
     """The rows of files, which count through all of them. Each process opens the files by itself, when it reads them.
 
     A reader's class opens a file (`open_file`), closes it (`close_file`), lists its arrays (`names_in`), finds one
-    (`array`), and tells how the values of one become arrays of NumPy (`kind_of`).
+    (`array`), and tells how the values of one become arrays of NumPy (`kind_of`) and how long they are (`lengths_in`).
     """
 
     # The library reads on several threads at a time.
@@ -83,6 +83,10 @@ class FileRows(FileSamples):
                 self.refuse(path, f"{self._shown(name)} has several texts or lists in a row")
             kinds.append((*kind, 1 if kind[1] else len(shape) - 1))
         return count, kinds
+
+    def lengths_in(self, array):
+        """What tells the length of a text or list before it is read, `of(row)`; None: reading takes no more than there is."""
+        return None
 
     def _check_sizes(self, path, name, array):
         """Those of a row, and of the chunk that is decompressed for it."""
@@ -148,10 +152,12 @@ class FileRows(FileSamples):
         if name not in opened.arrays:
             array = self.array(opened.file, name)
             self._check_sizes(self.paths[number], name, array)
-            opened.arrays[name] = array
-        array = opened.arrays[name]
+            opened.arrays[name] = array, self.lengths_in(array) if how else None
+        array, lengths = opened.arrays[name]
         if row >= array.shape[0] or len(array.shape) - 1 != (0 if how else ndim):
             raise ValueError(f"{self._shown(name)} has changed since the pipeline was made")
+        if lengths:
+            self.check_size(f"{self.paths[number]}, row {row}, {self._shown(name)}", (lengths.of(row),))
         value = array[row]
         if how == "bytes":
             value = value.item() if hasattr(value, "item") else value

@@ -59,7 +59,7 @@ class DecodeStep final : public StatefulStep<DecodeState> {
   size_t bytes_in_use() const override { return decoder_->bytes_in_use(); }
 
  private:
-  void decode_sample(Iteration& it, DecodeState& state, int i, Worker& worker);
+  void decode_sample(Iteration& it, DecodeState& state, int i);
   void read(Iteration& it, DecodeState::Sample& x, int i) const;
   Region region_of(Iteration& it, const DecodeState& state, int i) const;
   void upload(Iteration& it, DecodeState& state, int i);
@@ -104,11 +104,11 @@ void DecodeStep::prepare(Iteration& it, Worker&) {
   it.step_state = std::move(state);
 }
 
-void DecodeStep::run(Iteration& it, int first, int count, Worker& worker) {
+void DecodeStep::run(Iteration& it, int first, int count, Worker&) {
   DecodeState& state = state_of(it);
   for (int item = first; item < first + count; ++item) {
     const int i = state.again.empty() ? item : state.again[item];
-    if (auto error = error_of([&] { decode_sample(it, state, i, worker); })) add_error(it, i, std::move(*error));
+    if (auto error = error_of([&] { decode_sample(it, state, i); })) add_error(it, i, std::move(*error));
   }
 }
 
@@ -130,7 +130,7 @@ void DecodeStep::read(Iteration& it, DecodeState::Sample& x, int i) const {
   x.file = {static_cast<const uint8_t*>(x.read.get()), static_cast<size_t>(bytes)};
 }
 
-void DecodeStep::decode_sample(Iteration& it, DecodeState& state, int i, Worker& worker) {
+void DecodeStep::decode_sample(Iteration& it, DecodeState& state, int i) {
   auto& x = state.samples[i];
   x.pixels = nullptr;
   if (cache_ && !state.handed_over && (x.kept = cache_->find(context_.path_of(it, step.inputs[0], i)))) {
