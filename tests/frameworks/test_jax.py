@@ -18,7 +18,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from penstock import fn, pipeline_def, types
 from penstock.plugin.jax import DALIGenericIterator, LastBatchPolicy, data_iterator
-from penstock.plugin.jax.checkpoints import IteratorRestore, IteratorSave
+from penstock.plugin.jax.checkpoints import IteratorHandler, IteratorRestore, IteratorSave
 from penstock.plugin.jax.clu import peekable_data_iterator
 
 MESH = Mesh(np.array(jax.devices()), ("data",))
@@ -250,6 +250,71 @@ def test_checkpoints_of_grain_and_orbax(tmp_path):
     np.testing.assert_array_equal(next(other)["values"], expected)
     with pytest.raises(FileNotFoundError, match="penstock.json"):
         check(make(), lambda it: {"json": IteratorRestore(it)})
+
+
+class Numbers(grain.IterDataset):
+    """A source of Grain; count: the batches of this many processes, of which this is number `rank`."""
+
+    def __init__(self, rank=0, count=1):
+        super().__init__()
+        self.rank, self.count = rank, count
+
+    def __iter__(self):
+        numbers_of = of_processes(self.count, "FILL")[self.rank]
+
+        class Iterator(grain.DatasetIterator):
+            def __next__(self):
+                return next(numbers_of)
+
+            def get_state(self):
+                return numbers_of.state()
+
+            def set_state(self, state):
+                numbers_of.load_state(state)
+
+        return Iterator()
+
+
+@pytest.mark.parametrize("prefetched", [False, True])
+@pytest.mark.parametrize("before, after", [(1, 2), (2, 1), (4, 2)])
+def test_a_checkpoint_of_grain_goes_on_with_other_processes(tmp_path, before, after, prefetched):
+    def made(count):
+        for rank in range(count):
+            dataset = Numbers(rank, count).map(lambda batch: {"index": np.asarray(batch["index"]) + 100})
+            if prefetched:
+                dataset = grain.experimental.ThreadPrefetchIterDataset(dataset, prefetch_buffer_size=2)
+            yield iter(dataset)
+
+    def batch(iterators):
+        return np.concatenate([next(iterator)["index"] for iterator in iterators])
+
+    ones = list(made(before))
+    seen = [batch(ones) for _ in range(3)]
+    save = {"data": IteratorSave(ones[-1]), "grain": grain.checkpoint.CheckpointSave(ones[0])}
+    with ocp.CheckpointManager(tmp_path / "c") as manager:
+        manager.save(3, args=ocp.args.Composite(**save))
+    for name in save:
+        others = list(made(after))
+        for other in others:
+            with ocp.CheckpointManager(tmp_path / "c") as manager:
+                manager.restore(3, args=ocp.args.Composite(**{name: IteratorRestore(other)}))
+        counts = np.bincount(np.concatenate([*seen, *(batch(others) for _ in range(3))]), minlength=144)[100:]
+        assert counts.min() >= 1 and counts.sum() == 48
+    for iterator in [*ones, *others]:
+        iterator.close()
+
+
+def test_states_of_grain_that_count_in_their_process_are_refused(tmp_path):
+    counting = iter(Numbers().map_with_index(lambda index, batch: batch))
+    next(counting)
+    with pytest.raises(TypeError, match="MapWithIndex.*in its own process.*grain.checkpoint.CheckpointSave"):
+        IteratorHandler().save(tmp_path, IteratorSave(counting))
+    (tmp_path / "process_0-of-1.json").write_text(json.dumps(counting.get_state()))
+    with pytest.raises(TypeError, match="process_0-of-1.json.*in its own process"):
+        IteratorHandler().restore(tmp_path, IteratorRestore(iter(Numbers())))
+    own = iter(grain.MapDataset.range(8).to_iter_dataset())
+    with pytest.raises(TypeError, match="not that of a Penstock iterator"):
+        IteratorHandler().save(tmp_path, IteratorSave(own))
 
 
 def test_peeking_takes_nothing():
