@@ -20,6 +20,7 @@ from penstock import fn, pipeline_def, types
 from penstock.plugin.jax import DALIGenericIterator, LastBatchPolicy, data_iterator
 from penstock.plugin.jax.checkpoints import IteratorHandler, IteratorRestore, IteratorSave
 from penstock.plugin.jax.clu import peekable_data_iterator
+from penstock.plugin.numpy import NumpyIterator
 
 MESH = Mesh(np.array(jax.devices()), ("data",))
 BY_ROWS = NamedSharding(MESH, PartitionSpec("data"))
@@ -133,6 +134,46 @@ def test_data_iterator_takes_functions_and_divides_batches():
         data_iterator(numbers, NAMES, sharding=BY_ROWS, devices=jax.devices())
     with pytest.raises(ValueError, match="batch_size=7 cannot be divided among 4 shards"):
         data_iterator(numbers, NAMES, devices=jax.devices())(batch_size=7)
+
+
+@pytest.mark.parametrize("sharding", [MESH, PartitionSpec("data"), jax.devices()[1], "data"])
+def test_what_is_not_a_sharding_is_refused(sharding):
+    for made in (
+        lambda: data_iterator(numbers, NAMES, sharding=sharding),
+        lambda: DALIGenericIterator(numbers(), NAMES, sharding=sharding),
+    ):
+        with pytest.raises(TypeError, match="sharding must be a jax.sharding.Sharding, got .*NamedSharding"):
+            made()
+
+
+@pytest.mark.parametrize("devices", [[], [0, 1], jax.devices()[0], ["cpu"]])
+def test_what_are_not_devices_is_refused(devices):
+    with pytest.raises(TypeError, match="devices must be devices of JAX"):
+        data_iterator(numbers, NAMES, devices=devices)
+
+
+def test_a_batch_that_a_sharding_cannot_divide_is_refused_before_it_is_made():
+    square = Mesh(np.array(jax.devices()).reshape(2, 2), ("data", "model"))
+    make = data_iterator(numbers, NAMES, reader_name="reader", sharding=BY_ROWS)
+    with pytest.raises(ValueError, match=r"batch_size=6 cannot be divided among the 4 parts of NamedSharding"):
+        make(batch_size=6)
+    with pytest.raises(ValueError, match=r"batch_size=7 cannot be divided among the 2 parts of NamedSharding"):
+        DALIGenericIterator(
+            numbers(batch_size=7), NAMES, size=44, sharding=NamedSharding(square, PartitionSpec("data", "model"))
+        )
+    by_model = NamedSharding(square, PartitionSpec(("data",), "model"))
+    batch = next(data_iterator(numbers, NAMES, reader_name="reader", sharding=by_model)(batch_size=6))
+    assert [part.data.shape for part in batch["values"].addressable_shards] == [(3, 8)] * 4
+    whole = NamedSharding(square, PartitionSpec())
+    batch = next(data_iterator(numbers, NAMES, reader_name="reader", sharding=whole)(batch_size=5))
+    assert [part.data.shape for part in batch["values"].addressable_shards] == [(5, 16)] * 4
+
+
+@pytest.mark.parametrize("state", [None, [], "x", {}, {"pipelines": [{}]}, {"pipelines": 3, "iterator": {}}])
+def test_what_is_not_a_state_is_refused(state):
+    for made in (data_iterator(numbers, NAMES, reader_name="reader")(), NumpyIterator(numbers(), NAMES)):
+        with pytest.raises(ValueError, match="this is not a state of an iterator with these pipelines"):
+            made.load_state(state)
 
 
 def test_samples_of_unlike_shapes_are_refused():
