@@ -37,9 +37,11 @@ def for_rank(sharding, rank):
 
 def check_sharding(sharding):
     """Refuses what is taken for a sharding: a mesh, a device, a specification without a mesh."""
+    if sharding is None:
+        return
     import jax
 
-    if sharding is not None and not isinstance(sharding, jax.sharding.Sharding):
+    if not isinstance(sharding, jax.sharding.Sharding):
         raise TypeError(
             f"sharding must be a jax.sharding.Sharding, got {sharding!r}: for a mesh with the axis 'data', "
             "NamedSharding(mesh, PartitionSpec('data'))"

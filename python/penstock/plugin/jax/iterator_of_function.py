@@ -51,7 +51,8 @@ def data_iterator(
 
     Raises:
         ValueError: sharding and devices are both given, or batch_size cannot be divided.
-        TypeError: The function takes no shard_id and num_shards, sharding is not a Sharding, or devices are not Devices.
+        TypeError: The function takes no shard_id and num_shards, sharding is not a Sharding, or devices are not
+            Devices.
 
     Example:
         >>> from penstock.plugin.jax import data_iterator
@@ -111,10 +112,10 @@ def iterators_of(kind, pipeline_fn, *, devices, **options):
 
 
 def _check_devices(devices):
-    import jax
-
     if devices is None:
         return
+    import jax
+
     listed = list(devices) if hasattr(devices, "__len__") else []
     if not listed or not all(isinstance(device, jax.Device) for device in listed):
         raise TypeError(f"devices must be devices of JAX, as jax.local_devices() has them, got {devices!r}")
