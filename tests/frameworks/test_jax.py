@@ -18,8 +18,9 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from penstock import fn, pipeline_def, types
 from penstock.plugin.jax import DALIGenericIterator, LastBatchPolicy, data_iterator
-from penstock.plugin.jax.checkpoints import IteratorRestore, IteratorSave
+from penstock.plugin.jax.checkpoints import IteratorHandler, IteratorRestore, IteratorSave
 from penstock.plugin.jax.clu import peekable_data_iterator
+from penstock.plugin.numpy import NumpyIterator
 
 MESH = Mesh(np.array(jax.devices()), ("data",))
 BY_ROWS = NamedSharding(MESH, PartitionSpec("data"))
@@ -133,6 +134,46 @@ def test_data_iterator_takes_functions_and_divides_batches():
         data_iterator(numbers, NAMES, sharding=BY_ROWS, devices=jax.devices())
     with pytest.raises(ValueError, match="batch_size=7 cannot be divided among 4 shards"):
         data_iterator(numbers, NAMES, devices=jax.devices())(batch_size=7)
+
+
+@pytest.mark.parametrize("sharding", [MESH, PartitionSpec("data"), jax.devices()[1], "data"])
+def test_what_is_not_a_sharding_is_refused(sharding):
+    for made in (
+        lambda: data_iterator(numbers, NAMES, sharding=sharding),
+        lambda: DALIGenericIterator(numbers(), NAMES, sharding=sharding),
+    ):
+        with pytest.raises(TypeError, match="sharding must be a jax.sharding.Sharding, got .*NamedSharding"):
+            made()
+
+
+@pytest.mark.parametrize("devices", [[], [0, 1], jax.devices()[0], ["cpu"]])
+def test_what_are_not_devices_is_refused(devices):
+    with pytest.raises(TypeError, match="devices must be devices of JAX"):
+        data_iterator(numbers, NAMES, devices=devices)
+
+
+def test_a_batch_that_a_sharding_cannot_divide_is_refused_before_it_is_made():
+    square = Mesh(np.array(jax.devices()).reshape(2, 2), ("data", "model"))
+    make = data_iterator(numbers, NAMES, reader_name="reader", sharding=BY_ROWS)
+    with pytest.raises(ValueError, match=r"batch_size=6 cannot be divided among the 4 parts of NamedSharding"):
+        make(batch_size=6)
+    with pytest.raises(ValueError, match=r"batch_size=7 cannot be divided among the 2 parts of NamedSharding"):
+        DALIGenericIterator(
+            numbers(batch_size=7), NAMES, size=44, sharding=NamedSharding(square, PartitionSpec("data", "model"))
+        )
+    by_model = NamedSharding(square, PartitionSpec(("data",), "model"))
+    batch = next(data_iterator(numbers, NAMES, reader_name="reader", sharding=by_model)(batch_size=6))
+    assert [part.data.shape for part in batch["values"].addressable_shards] == [(3, 8)] * 4
+    whole = NamedSharding(square, PartitionSpec())
+    batch = next(data_iterator(numbers, NAMES, reader_name="reader", sharding=whole)(batch_size=5))
+    assert [part.data.shape for part in batch["values"].addressable_shards] == [(5, 16)] * 4
+
+
+@pytest.mark.parametrize("state", [None, [], "x", {}, {"pipelines": [{}]}, {"pipelines": 3, "iterator": {}}])
+def test_what_is_not_a_state_is_refused(state):
+    for made in (data_iterator(numbers, NAMES, reader_name="reader")(), NumpyIterator(numbers(), NAMES)):
+        with pytest.raises(ValueError, match="this is not a state of an iterator with these pipelines"):
+            made.load_state(state)
 
 
 def test_samples_of_unlike_shapes_are_refused():
@@ -250,6 +291,71 @@ def test_checkpoints_of_grain_and_orbax(tmp_path):
     np.testing.assert_array_equal(next(other)["values"], expected)
     with pytest.raises(FileNotFoundError, match="penstock.json"):
         check(make(), lambda it: {"json": IteratorRestore(it)})
+
+
+class Numbers(grain.IterDataset):
+    """A source of Grain; count: the batches of this many processes, of which this is number `rank`."""
+
+    def __init__(self, rank=0, count=1):
+        super().__init__()
+        self.rank, self.count = rank, count
+
+    def __iter__(self):
+        numbers_of = of_processes(self.count, "FILL")[self.rank]
+
+        class Iterator(grain.DatasetIterator):
+            def __next__(self):
+                return next(numbers_of)
+
+            def get_state(self):
+                return numbers_of.state()
+
+            def set_state(self, state):
+                numbers_of.load_state(state)
+
+        return Iterator()
+
+
+@pytest.mark.parametrize("prefetched", [False, True])
+@pytest.mark.parametrize("before, after", [(1, 2), (2, 1), (4, 2)])
+def test_a_checkpoint_of_grain_goes_on_with_other_processes(tmp_path, before, after, prefetched):
+    def made(count):
+        for rank in range(count):
+            dataset = Numbers(rank, count).map(lambda batch: {"index": np.asarray(batch["index"]) + 100})
+            if prefetched:
+                dataset = grain.experimental.ThreadPrefetchIterDataset(dataset, prefetch_buffer_size=2)
+            yield iter(dataset)
+
+    def batch(iterators):
+        return np.concatenate([next(iterator)["index"] for iterator in iterators])
+
+    ones = list(made(before))
+    seen = [batch(ones) for _ in range(3)]
+    save = {"data": IteratorSave(ones[-1]), "grain": grain.checkpoint.CheckpointSave(ones[0])}
+    with ocp.CheckpointManager(tmp_path / "c") as manager:
+        manager.save(3, args=ocp.args.Composite(**save))
+    for name in save:
+        others = list(made(after))
+        for other in others:
+            with ocp.CheckpointManager(tmp_path / "c") as manager:
+                manager.restore(3, args=ocp.args.Composite(**{name: IteratorRestore(other)}))
+        counts = np.bincount(np.concatenate([*seen, *(batch(others) for _ in range(3))]), minlength=144)[100:]
+        assert counts.min() >= 1 and counts.sum() == 48
+    for iterator in [*ones, *others]:
+        iterator.close()
+
+
+def test_states_of_grain_that_count_in_their_process_are_refused(tmp_path):
+    counting = iter(Numbers().map_with_index(lambda index, batch: batch))
+    next(counting)
+    with pytest.raises(TypeError, match="MapWithIndex.*in its own process.*grain.checkpoint.CheckpointSave"):
+        IteratorHandler().save(tmp_path, IteratorSave(counting))
+    (tmp_path / "process_0-of-1.json").write_text(json.dumps(counting.get_state()))
+    with pytest.raises(TypeError, match="process_0-of-1.json.*in its own process"):
+        IteratorHandler().restore(tmp_path, IteratorRestore(iter(Numbers())))
+    own = iter(grain.MapDataset.range(8).to_iter_dataset())
+    with pytest.raises(TypeError, match="not that of a Penstock iterator"):
+        IteratorHandler().save(tmp_path, IteratorSave(own))
 
 
 def test_peeking_takes_nothing():

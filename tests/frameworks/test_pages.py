@@ -15,10 +15,12 @@ from test_docstrings import docstrings, run_example  # noqa: E402
 from textures import write_folder  # noqa: E402
 
 
-def run_page(name, names, monkeypatch, tmp_path):
+def run_page(name, names, monkeypatch, tmp_path, section=""):
     monkeypatch.chdir(tmp_path)
     write_folder("photos", 20)
     text = (ROOT / "docs" / "how_to" / name).read_text()
+    if section:
+        text = text.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     for block in re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
         source = tmp_path / "block.py"  # TensorFlow and Penstock read the source of functions
         source.write_text(block)
@@ -40,6 +42,22 @@ def test_the_page_of_jax(monkeypatch, tmp_path):
     step = jax.jit(lambda state, batch: ({"w": state["w"] + batch["images"].mean()}, batch["labels"].sum()))
     names = {"step": step, "state": {"w": jax.numpy.zeros(())}, "folder": tmp_path / "checkpoints"}
     run_page("train_with_jax.md", names, monkeypatch, tmp_path)
+
+
+def test_grain_on_the_page_beside_other_loaders(monkeypatch, tmp_path):
+    import numpy as np
+
+    from penstock import fn, pipeline_def
+
+    names = {"np": np, "fn": fn, "pipeline_def": pipeline_def, "Path": Path}
+    run_page("use_with_other_loaders.md", names, monkeypatch, tmp_path, section="Grain")
+    assert names["shapes"] == [(8, 64, 64, 3), (8, 64, 64, 3), (4, 64, 64, 3)]
+    again = iter(names["pictures"])
+    first, state = next(again), again.get_state()
+    second = next(again)
+    assert not np.array_equal(first, second)
+    again.set_state(state)
+    np.testing.assert_array_equal(next(again), second)
 
 
 def public():

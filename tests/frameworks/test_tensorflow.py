@@ -351,6 +351,7 @@ def test_wrong_calls_say_what_to_write():
     assert "PenstockDataset(numbers(...))" in message(TypeError, numbers)
     assert "output_map names 1 outputs, the pipeline has 2" in message(ValueError, numbers(), output_map=["a"])
     assert "epochs must be" in message(ValueError, numbers(), epochs=0)
+    assert f"epochs={2**62} of " in message(ValueError, numbers(), epochs=2**62)
     assert "'fill', 'drop' or 'partial'" in message(ValueError, numbers(), last_batch="pad")
     assert "output 0 is int64, and output_dtypes says int32" in message(TypeError, numbers(), (tf.int32, tf.float32))
     assert "output 1 has the shape (4, 2, 3)" in message(ValueError, numbers(), output_shapes=[(4,), (4, 3, 2)])

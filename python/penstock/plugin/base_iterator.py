@@ -392,9 +392,11 @@ class BaseIterator:
         Raises:
             ValueError: It is not a state of such an iterator.
         """
-        pipelines, counters = state.get("pipelines", ()), state.get("iterator", {})
-        same = (counters.get("filled") is None) == (self._filled is None)
-        if len(pipelines) != len(self._pipes) or not same or not set(_COUNTERS) <= set(counters):
+        given = state if isinstance(state, dict) else {}
+        pipelines, counters = given.get("pipelines"), given.get("iterator")
+        known = isinstance(pipelines, (list, tuple)) and isinstance(counters, dict)
+        same = known and (counters.get("filled") is None) == (self._filled is None)
+        if not same or len(pipelines) != len(self._pipes) or not set(_COUNTERS) <= set(counters):
             raise ValueError("this is not a state of an iterator with these pipelines and this last_batch_policy")
         for driver, own in zip(self._drivers, pipelines):
             driver.load_state(own)

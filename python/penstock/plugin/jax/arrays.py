@@ -35,6 +35,28 @@ def for_rank(sharding, rank):
     return jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*sharding.spec[:rank]))
 
 
+def check_sharding(sharding):
+    """Refuses what is taken for a sharding: a mesh, a device, a specification without a mesh."""
+    if sharding is None:
+        return
+    import jax
+
+    if not isinstance(sharding, jax.sharding.Sharding):
+        raise TypeError(
+            f"sharding must be a jax.sharding.Sharding, got {sharding!r}: for a mesh with the axis 'data', "
+            "NamedSharding(mesh, PartitionSpec('data'))"
+        )
+
+
+def check_rows(sharding, rows):
+    """Refuses batches of so many rows, of all processes, that the sharding cannot divide."""
+    rows_of = for_rank(sharding, 1)
+    count = len(rows_of.device_set)
+    parts = count // rows_of.shard_shape((count,))[0]
+    if rows % parts:
+        raise ValueError(f"batch_size={rows} cannot be divided among the {parts} parts of {sharding}")
+
+
 class GlobalArrays:
     """Makes arrays over all devices of a sharding of what each process has."""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 from ..interface import BaseIterator, LastBatchPolicy
-from .arrays import GlobalArrays, on_one_device
+from .arrays import GlobalArrays, check_rows, check_sharding, on_one_device, rows_of_processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ class DALIGenericIterator(BaseIterator):
             each on a device, which is what several pipelines give in any case.
 
     Raises:
-        ValueError: last_batch_policy is PARTIAL and there is a sharding.
+        TypeError: sharding is not a Sharding.
+        ValueError: last_batch_policy is PARTIAL and there is a sharding, or the sharding cannot divide the samples.
 
     Example:
         >>> from penstock.plugin.jax import DALIGenericIterator
@@ -57,7 +58,8 @@ class DALIGenericIterator(BaseIterator):
         sharding=None,
         pmap_compatible=None,
     ):
-        if sharding is not None and last_batch_policy.name == "PARTIAL":
+        check_sharding(sharding)
+        if sharding is not None and getattr(last_batch_policy, "name", "") == "PARTIAL":
             raise ValueError(
                 "arrays over several devices need batches of one size: last_batch_policy must be FILL or DROP"
             )
@@ -75,6 +77,8 @@ class DALIGenericIterator(BaseIterator):
             last_batch_policy,
             prepare_first_batch,
         )
+        if sharding is not None:
+            check_rows(sharding, self._batch_size * len(self._pipes) * rows_of_processes(sharding, 1)[1])
 
     def convert_all(self, outputs, keeps):
         """Makes arrays of batches.
@@ -125,7 +129,8 @@ class DALIGenericIterator(BaseIterator):
         Raises:
             ValueError: It is not a state of such an iterator.
         """
-        shares = state.get("iterator", {}).get("shares")
+        counters = state.get("iterator") if isinstance(state, dict) else None
+        shares = counters.get("shares") if isinstance(counters, dict) else None
         if shares is None or shares == self._shares():
             return super().load_state(state)
         pipelines = state["pipelines"][:1] * len(self._pipes)  # the states of all shards are one

@@ -8,7 +8,7 @@ import inspect
 
 from ...pipeline import pipeline_def
 from ..interface import LastBatchPolicy
-from .arrays import rows_of_processes
+from .arrays import check_sharding, rows_of_processes
 from .iterator import DALIGenericIterator
 
 TYPE_CHECKING = False
@@ -51,7 +51,8 @@ def data_iterator(
 
     Raises:
         ValueError: sharding and devices are both given, or batch_size cannot be divided.
-        TypeError: The function takes no shard_id and num_shards.
+        TypeError: The function takes no shard_id and num_shards, sharding is not a Sharding, or devices are not
+            Devices.
 
     Example:
         >>> from penstock.plugin.jax import data_iterator
@@ -85,6 +86,8 @@ def iterators_of(kind, pipeline_fn, *, devices, **options):
     """What data_iterator returns. kind: the class of the iterators; the others: the arguments of data_iterator."""
     if options["sharding"] is not None and devices is not None:
         raise ValueError("give sharding or devices, not both")
+    check_sharding(options["sharding"])
+    _check_devices(devices)
     if pipeline_fn is None:
         return functools.partial(iterators_of, kind, devices=devices, **options)
     if devices is not None and options["pmap_compatible"] is None:
@@ -106,6 +109,16 @@ def iterators_of(kind, pipeline_fn, *, devices, **options):
         return kind(pipelines, **options)
 
     return iterator
+
+
+def _check_devices(devices):
+    if devices is None:
+        return
+    import jax
+
+    listed = list(devices) if hasattr(devices, "__len__") else []
+    if not listed or not all(isinstance(device, jax.Device) for device in listed):
+        raise TypeError(f"devices must be devices of JAX, as jax.local_devices() has them, got {devices!r}")
 
 
 def _check_shards(function):

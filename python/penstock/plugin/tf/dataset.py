@@ -152,7 +152,10 @@ class PenstockDataset(tf.data.Dataset):
                 "epochs= needs a pipeline with a reader, whose epochs have a known length: leave it out, or use take()\n"
                 f"  at {user_line()}"
             )
-        return tf.data.Dataset.range(0, self._given_epochs * per_epoch * batch, batch)
+        end = self._given_epochs * per_epoch * batch
+        if end >= 2**63:
+            raise ValueError(f"epochs={self._given_epochs} of {per_epoch} batches are too many: None has no end")
+        return tf.data.Dataset.range(0, end, batch)
 
     def _begin(self, positions, stride):
         self._at, self._stride = positions, stride
