@@ -172,7 +172,7 @@ def _scattered(image, steps, reach, mode):
 
 
 def glass_steps(shape, reach, rounds, seeds):
-    """The distances (pixels, rounds, 2) from -reach to reach - 1, of the pixels that have all of them inside of the image."""
+    """The distances (pixels, rounds, 2) from -reach to reach - 1, of the pixels that have all of them within the image."""
     count = max(shape[0] - 2 * reach, 0) * max(shape[1] - 2 * reach, 0)
     rng = np.random.default_rng([int(v * 2**24) for v in seeds])
     return rng.integers(-reach, reach, (count, rounds, 2), dtype=np.int16)
