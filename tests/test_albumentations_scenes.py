@@ -3,6 +3,7 @@
 with the numbers that were drawn."""
 
 import itertools
+import sys
 
 import cv2
 import numpy as np
@@ -16,6 +17,7 @@ from test_albumentations import smooth
 from test_albumentations_transforms import repeated
 
 geometric, functional = theirs.augmentations.geometric.functional, theirs.augmentations.functional
+blurred = sys.modules["albumentations.augmentations.blur.functional"]
 domains = theirs.augmentations.domain_adaptation.functional
 SHAPES = [(47, 64), (90, 71)]
 
@@ -347,11 +349,34 @@ def test_patterns_are_laid_over_images_without_channels():
         assert transform(image=image)["image"].shape == (30, 40)
 
 
-def test_glass_scatters_as_far_as_theirs():
-    ramp = np.repeat(np.repeat(np.arange(0, 240, 2, np.uint8)[None], 120, 0)[..., None], 3, -1)
-    for arguments in ({"sigma": 0.5}, {"sigma": 1.0, "max_delta": 2, "iterations": 1}):
-        far = [(repeated(m, "GlassBlur", arguments, ramp, 8) - ramp)[:, 20:-20, 20:-20].std() for m in (ours, theirs)]
-        np.testing.assert_allclose(far[0], far[1], rtol=0.35)
+@pytest.mark.parametrize("mode", ["fast", "exact"])
+@pytest.mark.parametrize("shape", [(40, 53, 3), (31, 24, 1), (33, 21), (9, 30, 3)])
+def test_glass_is_theirs(monkeypatch, mode, shape):
+    """Bytes without a blur; with one, whose rounding differs by 1, before and after the swaps."""
+    image = np.random.default_rng(1).integers(0, 256, shape, np.uint8)
+    for reach, rounds in ((4, 2), (2, 3), (1, 1)):
+        given, real = [], functions.glass_steps
+        monkeypatch.setattr(functions, "glass_steps", lambda *v: given.append(real(*v)) or given[-1])
+        how = {"max_delta": reach, "iterations": rounds, "mode": mode}
+        sharp = ours.GlassBlur(sigma=0, **how, p=1.0)(image=image)["image"]
+        soft = ours.GlassBlur(sigma=0.7, **how, p=1.0)(image=image)["image"]
+        floats = ours.GlassBlur(sigma=0.9, **how, p=1.0)(image=np.float32(image) / 255)["image"]
+        monkeypatch.undo()
+        assert given[0].shape == (max(shape[0] - 2 * reach, 0) * max(shape[1] - 2 * reach, 0), rounds, 2)
+        assert given[0].min() == -reach and given[0].max() == reach - 1
+        with monkeypatch.context() as patch:
+            patch.setattr(cv2, "GaussianBlur", lambda v, **_: v[..., 0].copy() if v.shape[2:] == (1,) else v)
+            np.testing.assert_array_equal(sharp, blurred.glass_blur(image, 0, reach, rounds, given[0], mode))
+        close(soft, blurred.glass_blur(image, 0.7, reach, rounds, given[1], mode), 2)
+        want = blurred.glass_blur(np.float32(image) / 255, 0.9, reach, rounds, given[2], mode)
+        np.testing.assert_allclose(floats, want, atol=1e-5)
+
+
+def test_glass_leaves_images_alone_that_its_distance_does_not_fit_in():
+    image = np.random.default_rng(1).integers(0, 256, (8, 30, 3), np.uint8)
+    for mode in ("fast", "exact"):
+        made = ours.GlassBlur(sigma=0, max_delta=4, mode=mode, p=1.0)(image=image)["image"]
+        np.testing.assert_array_equal(made, image)
 
 
 def test_spatter_covers_as_much_as_theirs():
@@ -426,6 +451,7 @@ def test_an_image_is_read_from_a_file(tmp_path):
         (lambda image: ours.FancyPCA(p=1.0)(image=image[..., 0]), "three channels"),
         (lambda image: ours.RandomSunFlare(method="other", p=1.0)(image=image), "'overlay' or 'physics_based'"),
         (lambda image: ours.GlassBlur(mode="slow", p=1.0)(image=image), "'fast' or 'exact'"),
+        (lambda image: ours.GlassBlur(max_delta=0, p=1.0)(image=image), "max_delta within 1"),
         (lambda image: ours.Spatter(mode="snow", p=1.0)(image=image), "'rain' or 'mud'"),
         (lambda image: ours.MaskDropout(p=1.0)(image=image), "needs a mask"),
         (lambda image: ours.PlasmaShadow(roughness=0, p=1.0)(image=image), "must be positive"),

@@ -506,3 +506,16 @@ def test_augmentations_move_all_parts(name):
         rows, columns = np.nonzero(square[..., 0])
         if len(rows) > 30:
             np.testing.assert_allclose(point, [columns.mean() + 0.5, rows.mean() + 0.5], atol=1.0)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_filters_do_not_mix_channels_of_arrays(channels):
+    """As of a Tensor with a layout: along its last axis, too, an array of three axes would be blurred."""
+    image = np.random.default_rng(1).integers(0, 256, (20, 24, channels), np.uint8)
+    taken = penstock.tensor(image, layout="HWC")
+    for name, how in (("gaussian_blur", {"window_size": [5], "sigma": [1.1]}), ("box_blur", {"window_size": [3]})):
+        made = getattr(fn, name)(Sample(image=image, labels=np.zeros(2)), **how)["image"]
+        assert isinstance(made, np.ndarray) and made.shape == image.shape
+        np.testing.assert_array_equal(made, getattr(fn, name)(taken, **how).numpy())
+    made = augment.gaussian_blur(Sample(image=image), 5, 1.1)["image"]
+    np.testing.assert_array_equal(made, augment.gaussian_blur(image, 5, 1.1))

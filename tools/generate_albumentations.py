@@ -34,7 +34,8 @@ blurs and resizes and by up to 3 after rotations of smooth images. Masks are equ
 resized: here they are sampled at the centers of pixels, as images are, and OpenCV's are half a pixel beside them. Floating point is
 not limited to the range from 0 to 1 by filters and noise. Points keep the centers of pixels when an image is resized. `BboxParams(check_each_transform=False)`,
 formats of points with angles or scales, `strict`, `SomeOf(replace=True)` and interpolations other than 0, 1 and 2 are refused with an error.
-In a pipeline, `KeypointParams` needs `remove_invisible=False`, and boxes have 4 numbers.
+In a pipeline, `KeypointParams` needs `remove_invisible=False`, and boxes have 4 numbers. FDA, GlassBlur, OverlayElements, Superpixels and
+TextImage are functions of Python, which run on the CPU.
 
 | transform | here | what differs |
 |---|---|---|

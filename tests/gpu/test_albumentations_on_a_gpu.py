@@ -32,7 +32,7 @@ ARGUMENTS = {
 LOOK = {"AtLeastOneBBoxRandomCrop", "BBoxSafeRandomCrop", "CropNonEmptyMaskIfExists", "RandomSizedBBoxSafeCrop"}
 LOOK |= {"MaskDropout"}
 
-OF_PYTHON = {"FDA", "OverlayElements", "Superpixels", "TextImage"}  # functions, or what a call describes
+OF_PYTHON = {"FDA", "GlassBlur", "OverlayElements", "Superpixels", "TextImage"}  # functions, or what a call describes
 OF_VOLUMES = {name for name in A.table.TABLE if name.endswith("3D")} | {"CubicSymmetry"}
 
 ALL = sorted(set(A.table.TABLE) - LOOK - OF_PYTHON - OF_VOLUMES - {"ToTensorV2"})

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the transforms do that NumPy computes: a Fourier transform of an image, and its segments. In a pipeline they are functions of
-Python, which run on the CPU."""
+"""What the transforms do that NumPy computes: a Fourier transform of an image, its segments, and swaps of its pixels one after the other.
+In a pipeline they are functions of Python, which run on the CPU."""
 
 import numpy as np
 
-from .. import fn
+from .. import _core, fn
 from ..augment import draws, numbers
 from ..augment.samples import extents
 from ..base.element_types import DType
@@ -20,7 +20,7 @@ def computed(function, image, *further):
     if drawn.is_node(image):
         return fn.reshape(fn.python_function(image, *further, function=function), layout=layout)
     arrays = [v.numpy() if hasattr(v, "numpy") else np.asarray(v) for v in (image, *further)]
-    return fn.reshape(np.ascontiguousarray(function(*arrays)), layout=layout)
+    return _core.tensor(np.ascontiguousarray(function(*arrays)), layout=layout)
 
 
 def _with_amplitudes(image, reference, beta):
@@ -128,3 +128,67 @@ def superpixels(x, a):
         return made if a.max_size is None else fn.resize(made, size=[*extent], **kinds)
 
     return x.with_images(segmented)
+
+
+def _swapped_at_once(shape, reach, steps):
+    """(H * W,): the pixel that each place gets by one round of swaps of Albumentations' mode 'fast', which reads all pixels before it
+    writes any. A place that several pixels go to keeps the last one."""
+    height, width = shape
+    source = np.arange(height * width)
+    inner = source.reshape(shape)[reach + 1 : height - reach + 1, reach + 1 : width - reach + 1][::-1, ::-1].T
+    here = inner.ravel()
+    there = here + (steps[:, 0].astype(np.int32) * width + steps[:, 1])
+    inner[...] = there.reshape(inner.shape)
+    source[there] = here
+    return source
+
+
+def _swapped_in_turn(shape, reach, steps, whole):
+    """The same of mode 'exact'. Albumentations assigns views there: of an image with several channels, a pixel is replaced, not swapped."""
+    height, width = shape
+    source = list(range(height * width))
+    inner = np.arange(height * width).reshape(shape)[reach + 1 : height - reach + 1, reach + 1 : width - reach + 1]
+    here = inner[::-1, ::-1].ravel()
+    for at, to in zip(here.tolist(), (here + steps[:, 0].astype(int) * width + steps[:, 1]).tolist()):
+        if whole:
+            source[at], source[to] = source[to], source[at]
+        else:
+            source[at] = source[to]
+    return np.array(source)
+
+
+def _scattered(image, steps, reach, mode):
+    """An image whose pixels are moved by `steps` (pixels, rounds, 2), as Albumentations moves them (Hendrycks and Dietterich, 2019)."""
+    shape = image.shape[:2]
+    pixels = image.reshape(shape[0] * shape[1], -1)
+    source = None
+    for k in range(steps.shape[1]):
+        if mode == "fast":
+            moved = _swapped_at_once(shape, reach, steps[:, k])
+        else:
+            moved = _swapped_in_turn(shape, reach, steps[:, k], pixels.shape[1] == 1)
+        source = moved if source is None else source[moved]
+    return np.take(pixels, source, axis=0).reshape(image.shape)
+
+
+def glass_steps(shape, reach, rounds, seeds):
+    """The distances (pixels, rounds, 2) from -reach to reach - 1, of the pixels that have all of them within the image."""
+    count = max(shape[0] - 2 * reach, 0) * max(shape[1] - 2 * reach, 0)
+    rng = np.random.default_rng([int(v * 2**24) for v in seeds])
+    return rng.integers(-reach, reach, (count, rounds, 2), dtype=np.int16)
+
+
+def glass_blur(x, a):
+    if a.mode not in ("fast", "exact"):
+        raise ValueError(f"GlassBlur: mode must be 'fast' or 'exact', got {a.mode!r}")
+    sigma, reach, rounds = float(a.sigma), int(a.max_delta), int(a.iterations)
+    if sigma < 0 or not 1 <= reach < 2**15 or rounds < 1:
+        raise ValueError("GlassBlur: sigma must not be negative, max_delta within 1 and 32767 and iterations positive")
+    window = round(sigma * (6 if largest(x) == 255.0 else 8) + 1) | 1  # as OpenCV chooses it for bytes, and for others
+    blur = lambda v: fn.gaussian_blur(v, window_size=[window], sigma=[sigma]) if sigma > 0 else v  # noqa: E731
+    seeds = drawn.uniform(3)
+
+    def scattered(image, seeds):
+        return _scattered(image, glass_steps(image.shape[:2], reach, rounds, seeds), reach, a.mode)
+
+    return x.with_images(lambda image: blur(computed(scattered, blur(image), seeds)))

@@ -67,21 +67,6 @@ def plasma_shadow(x, a):
     return x.with_images(lambda image: drawn.as_type_of(_float(image) * light, image))
 
 
-def glass_blur(x, a):
-    if a.mode not in ("fast", "exact"):
-        raise ValueError(f"GlassBlur: mode must be 'fast' or 'exact', got {a.mode!r}")
-    window = int(round(float(a.sigma) * 6 + 1)) | 1
-    blur = lambda v: fn.gaussian_blur(v, window_size=[window], sigma=[float(a.sigma)]) if a.sigma > 0 else v  # noqa: E731
-
-    def scattered(image):
-        made = blur(image)
-        for _ in range(int(a.iterations)):
-            made = fn.jitter(made, nDegree=2 * int(a.max_delta))
-        return blur(made)
-
-    return x.with_images(scattered)
-
-
 _LIQUIDS = {"rain": (238, 238, 175), "mud": (20, 42, 63)}
 
 

@@ -390,11 +390,7 @@ TABLE = {
         differs=_STAY,
     ),
     "FancyPCA": Definition(patterns.fancy_pca, {"alpha": 0.1}, differs="images of 3 channels alone"),
-    "GlassBlur": Definition(
-        patterns.glass_blur,
-        {"sigma": 0.7, "max_delta": 4, "iterations": 2, "mode": "fast"},
-        differs="each pixel becomes one near it; Albumentations swaps pixels one after the other, and not those at borders",
-    ),
+    "GlassBlur": Definition(functions.glass_blur, {"sigma": 0.7, "max_delta": 4, "iterations": 2, "mode": "fast"}),
     "GridElasticDeform": Definition(
         fields.grid_elastic,
         {"num_grid_xy": REQUIRED, "magnitude": REQUIRED, **_INTERPOLATION},

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts of pixels with the layouts that operators need: arrays have none."""
 
+import numpy as np
+
 from .. import _core
 from ..graph import DataNode
 from .parts import PIXELS, Image, Instances, Volume
@@ -17,13 +19,18 @@ def known(value):
     return "", getattr(value, "ndim", None)
 
 
+def _has_channels(shape):
+    return len(shape) == 3 and 1 <= shape[2] <= 4
+
+
 def wanted(sample, name, value):
     """The layout that a part must be given; "": it has one, or an operator finds it by itself."""
     kind = sample.kinds[name]
     if isinstance(kind, Instances):
         return "FHW"
     if not any(isinstance(k, Volume) for k in sample.kinds.values()):
-        return ""
+        # Filters work along all axes of an array without a layout: they would mix the channels.
+        return "HWC" if isinstance(kind, Image) and isinstance(value, np.ndarray) and _has_channels(value.shape) else ""
     layout, ndim = known(value)
     if layout and "D" not in layout:
         raise TypeError(
