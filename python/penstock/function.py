@@ -142,6 +142,7 @@ class Function:
                 pipeline.
             batch_size: Samples of a function without inputs; None: 1.
             stream: The stream of the GPU, a number or an object of a framework that has one; the call is enqueued there.
+                While it records a CUDA graph, all inputs and outputs must be memory of the program on the GPU.
             **named: Inputs by the names of their external sources.
 
         Returns:

@@ -58,6 +58,8 @@ class DeviceRuntime {
   // Calls f on a thread of the runtime when the work that is on the stream now is done. f is short and makes no call.
   virtual void notify(int device, StreamHandle stream, std::function<void()> f) = 0;
   virtual void synchronize(int device, StreamHandle stream) = 0;
+  // Whether what is enqueued on the stream becomes a graph, which runs later and again (CUDA's stream capture).
+  virtual bool is_recording(int /*device*/, StreamHandle) const { return false; }
 };
 
 }  // namespace penstock

@@ -29,6 +29,7 @@ void lend(const Batch& from, const Layout& layout, Batch& to) {
 
 void FunctionRun::run() {
   check_call();
+  check_recording();
   take_inputs();
   check_memory();
   if (f_.compiled_.has_control) return run_each();

@@ -64,6 +64,8 @@ class FunctionRun {
 
   // run_gpu.cpp
   StreamHandle stream();
+  void check_recording();
+  void order_here(const Batch& b);
   BatchStageRunner& gpu_stage_of(size_t i);
   void run_gpu_stage(size_t i);
   std::shared_ptr<MemoryResource> memory_on_gpu(int slot);
@@ -94,6 +96,7 @@ class FunctionRun {
   int samples_ = 0;                // of the call
   uint64_t trips_key_ = 0;         // of the loops' trips, for random numbers
   StreamHandle stream_ = nullptr;  // set at the first use
+  bool recording_ = false;         // a CUDA graph
 };
 
 // Gives all samples of a batch, whose shapes are set, one block of memory.

@@ -42,6 +42,28 @@ StreamHandle FunctionRun::stream() {
   return stream_;
 }
 
+// A graph that the caller's stream records runs when memory of this call is gone: it may only use the caller's.
+void FunctionRun::check_recording() {
+  if (!call_.stream || f_.device_ < 0) return;
+  recording_ = runtime_of(f_.device_).is_recording(f_.device_, call_.stream);
+  if (!recording_) return;
+  for (size_t k = 0; k < results_.size(); ++k)
+    if (!into(static_cast<int>(k)))
+      bad_argument(
+          "the stream records a CUDA graph, and there is no memory for output {}: give each output the memory that the "
+          "graph writes (into=)",
+          k);
+}
+
+// An event of another stream takes no part in a graph: what it marks must be done when the graph is launched.
+void FunctionRun::order_here(const Batch& b) {
+  if (recording_) {
+    if (b.stream != stream()) wait_on_host(b);
+  } else {
+    order_before(b, stream());
+  }
+}
+
 // The stage with the arguments of this call.
 BatchStageRunner& FunctionRun::gpu_stage_of(size_t i) {
   const CompiledStep& c = f_.compiled_.steps[i];
@@ -89,7 +111,7 @@ std::shared_ptr<MemoryResource> FunctionRun::memory_on_gpu(int slot) {
   if (!target || size_ != samples_ || target->device() != memory->device() || !target->is_dense_tensor() ||
       target->bytes() == 0)
     return memory;
-  order_before(*target, stream());
+  order_here(*target);
   return std::make_shared<TargetMemory>(memory, target->sample(0).data, target->bytes());
 }
 
@@ -125,13 +147,13 @@ void FunctionRun::take_gpu_input(const Batch& given, Batch& lent) {
     lent.ready = nullptr;
     return;
   }
-  order_before(given, stream());
+  order_here(given);
   lent.set_device(gpu);
   lent.stream = stream();
 }
 
 void FunctionRun::copy_on_gpu(const Batch& from, const Batch& target, int output) {
-  order_before(target, stream());
+  order_here(target);
   for (int i = 0; i < size_; ++i) {
     const View to = target_of(output, i, from.shape(i));
     copy_strided_on_gpu(runtime_of(f_.device_), f_.device_, from.view(i), to, stream());
@@ -140,7 +162,7 @@ void FunctionRun::copy_on_gpu(const Batch& from, const Batch& target, int output
 
 // The memory of inputs and of the caller's batches is not freed before this call's work is done.
 void FunctionRun::leave_gpu() {
-  if (!stream_) return;
+  if (!stream_ || recording_) return;
   std::shared_ptr<DeviceEvent> done;
   const auto used = [&](const Batch* b) {
     if (!b || b->device().kind != DeviceKind::gpu || !b->stream || b->stream == stream_) return;

@@ -202,10 +202,12 @@ static CUcontext current_context(const GpuContext& gpu) {
 OnDevice::OnDevice(GpuContext& gpu) {
   gpu.handle();
   if (current_context(gpu) != gpu.handle()) push(gpu);
+  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
 }
 OnDevice::OnDevice(const Gpus& gpus) {
   GpuContext& some = gpus.any();
   if (!current_context(some)) push(some);
+  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
 }
 void OnDevice::push(GpuContext& gpu) {
   if (const CUresult code = driver_calls().push(gpu.handle()); code != CUDA_SUCCESS)
@@ -215,6 +217,7 @@ void OnDevice::push(GpuContext& gpu) {
 
 OnDevice::~OnDevice() {
   CUcontext left = nullptr;
+  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
   if (pushed_) static_cast<void>(driver_calls().pop(&left));
 }
 

@@ -54,7 +54,8 @@ class GpuContext {
 class Gpus;
 
 // Directs the calling thread's calls to this GPU until the end of the scope; then to the previous one, or to none.
-// Unlike cudaSetDevice it creates no context on the GPU that it returns to.
+// Unlike cudaSetDevice it creates no context on the GPU that it returns to. While some thread records a graph (stream
+// capture), calls that could disturb it would fail on all threads and end the recording; those in the scope do neither.
 class OnDevice {
  public:
   explicit OnDevice(GpuContext& gpu);
@@ -67,6 +68,7 @@ class OnDevice {
  private:
   void push(GpuContext& gpu);
   bool pushed_ = false;
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
 class Gpus {

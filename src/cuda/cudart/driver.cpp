@@ -9,25 +9,37 @@
 namespace penstock {
 namespace {
 
+// CUDA would end the recording if it was asked.
+[[noreturn]] void refuse_waiting() {
+  bad_argument(
+      "a step needs results of the GPU on the host, which there are none of while the stream records a CUDA graph");
+}
+
 class CudaEvent final : public DeviceEvent {
  public:
   CudaEvent(std::shared_ptr<Gpus> gpus, GpuContext& gpu)
       : gpus_(std::move(gpus)), gpu_(gpu), event_(gpu.take_event()) {}
   ~CudaEvent() override { gpu_.give_back(event_); }
   cudaEvent_t handle() const { return event_; }
+  void is_of_graph(bool yes) { of_graph_ = yes; }
   bool done() const override {
     OnDevice scope(gpu_);
+    if (of_graph_) refuse_waiting();
     const cudaError_t code = cudaEventQuery(event_);
     if (code == cudaErrorNotReady) return false;
     check_cuda(code, "querying an event", gpu_.index());
     return true;
   }
-  void synchronize() const override { gpu_.wait_on_host(event_); }
+  void synchronize() const override {
+    if (of_graph_) refuse_waiting();
+    gpu_.wait_on_host(event_);
+  }
 
  private:
   std::shared_ptr<Gpus> gpus_;
   GpuContext& gpu_;
   cudaEvent_t event_;
+  bool of_graph_ = false;
 };
 
 class CudaDriver final : public Driver {
@@ -72,6 +84,7 @@ class CudaDriver final : public Driver {
     GpuContext& gpu = gpus_->at(device);
     if (bytes == 0) return;
     OnDevice scope(gpu);
+    if (is_recording(device, stream)) refuse_pageable(to), refuse_pageable(from);
     cudaError_t code = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on(stream));
     if (code == cudaErrorInvalidValue) {  // other GPUs cannot access a pool's memory: such a copy must name the GPUs
       static_cast<void>(cudaGetLastError());
@@ -86,6 +99,7 @@ class CudaDriver final : public Driver {
     GpuContext& gpu = gpus_->at(device);
     if (bytes == 0 || rows == 0) return;
     OnDevice scope(gpu);
+    if (is_recording(device, stream)) refuse_pageable(to), refuse_pageable(from);
     check_cuda(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, rows, cudaMemcpyDefault, on(stream)),
                "copying rows", device);
   }
@@ -100,6 +114,7 @@ class CudaDriver final : public Driver {
     GpuContext& gpu = gpus_->at(device);
     OnDevice scope(gpu);
     auto event = std::make_shared<CudaEvent>(gpus_, gpu);
+    event->is_of_graph(is_recording(device, stream));
     std::lock_guard ordering(gpu.ordering());
     check_cuda(cudaEventRecord(event->handle(), on(stream)), "recording an event", device);
     return event;
@@ -120,7 +135,16 @@ class CudaDriver final : public Driver {
   }
   void synchronize(int device, StreamHandle stream) override {
     OnDevice scope(gpus_->at(device));
+    if (is_recording(device, stream)) refuse_waiting();
     check_cuda(cudaStreamSynchronize(on(stream)), "waiting for a stream", device);
+  }
+
+  bool is_recording(int device, StreamHandle stream) const override {
+    OnDevice scope(gpus_->at(device));
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (cudaStreamIsCapturing(on(stream), &status) == cudaSuccess) return status != cudaStreamCaptureStatusNone;
+    static_cast<void>(cudaGetLastError());
+    return false;
   }
 
   std::shared_ptr<const DeviceKernel> kernel(int device, const std::string& text, const std::string& entry,
@@ -164,6 +188,13 @@ class CudaDriver final : public Driver {
     cudaPointerAttributes a{};
     if (cudaPointerGetAttributes(&a, p) != cudaSuccess) cudaGetLastError(), a = {};
     return a;
+  }
+  // A graph would read or write it at each launch, when its owner may have freed it.
+  void refuse_pageable(const void* p) const {
+    if (attributes(p).type == cudaMemoryTypeUnregistered)
+      bad_argument(
+          "memory of the host that is not page-locked takes no part in a CUDA graph: what goes into a call while its "
+          "stream records one must be on the GPU");
   }
   static void CUDART_CB call_back(cudaStream_t, cudaError_t, void* call) {
     const std::unique_ptr<std::function<void()>> f(static_cast<std::function<void()>*>(call));

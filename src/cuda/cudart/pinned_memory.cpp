@@ -47,6 +47,40 @@ class LockedPages final : public MemoryResource {
   const Gpus& gpus_;
 };
 
+// Blocks that graphs have given up. A graph that is destroyed may not wait for a thread that calls CUDA, so they have a
+// mutex of their own.
+struct GivenUp {
+  std::mutex mutex;
+  std::vector<std::pair<void*, size_t>> blocks;
+};
+
+// Keeps a block as long as the graph that the stream records, and what is made of it; false: it records none.
+bool keep_with_graph(cudaStream_t on, void* p, size_t bytes, const std::shared_ptr<GivenUp>& to) {
+  struct Kept {
+    std::shared_ptr<GivenUp> to;
+    std::pair<void*, size_t> block;
+  };
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaGraph_t graph = nullptr;
+  if (cudaStreamGetCaptureInfo(on, &status, nullptr, &graph) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
+  if (status != cudaStreamCaptureStatusActive) return false;  // one that has failed will not run
+  auto kept = std::make_unique<Kept>(to, std::pair{p, bytes});
+  cudaUserObject_t object = nullptr;
+  const auto give_up = [](void* of) {
+    const std::unique_ptr<Kept> gone(static_cast<Kept*>(of));
+    std::lock_guard lock(gone->to->mutex);
+    gone->to->blocks.push_back(gone->block);
+  };
+  if (cudaUserObjectCreate(&object, kept.get(), give_up, 1, cudaUserObjectNoDestructorSync) != cudaSuccess ||
+      cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove) != cudaSuccess)
+    static_cast<void>(cudaGetLastError());
+  kept.release();  // the graph's now; after an error it leaks, as the copy may be in the graph already
+  return true;
+}
+
 class PinnedMemory final : public MemoryResource {
  public:
   explicit PinnedMemory(std::shared_ptr<Gpus> gpus) : gpus_(std::move(gpus)), pages_(*gpus_), pool_(pages_) {}
@@ -54,6 +88,7 @@ class PinnedMemory final : public MemoryResource {
   void* allocate(size_t bytes, StreamHandle) override {
     const size_t n = coarse_class(bytes);
     if (n < bytes) fail(ErrorKind::out_of_memory, "{} bytes of page-locked host memory cannot be allocated", bytes);
+    take_given_up();
     {
       std::lock_guard lock(mutex_);
       auto& idle = n <= kSmall ? small_[n] : none_;
@@ -78,6 +113,10 @@ class PinnedMemory final : public MemoryResource {
     if (!stream) return pool_.deallocate(p, n);
     try {
       const auto on = static_cast<cudaStream_t>(stream);
+      {
+        OnDevice scope(gpus_->of(on));
+        if (keep_with_graph(on, p, n, given_up_)) return;
+      }
       std::lock_guard lock(mutex_);
       if (n > kSmall || ++frees_ % kFreesBetween == 0) collect();
       Waiting& waiting = waiting_[stream];
@@ -111,6 +150,19 @@ class PinnedMemory final : public MemoryResource {
     gpu.give_back(event);
     return nullptr;
   }
+  void give_back(void* p, size_t bytes) {
+    if (bytes <= kSmall) small_[bytes].push_back(p);
+    else pool_.deallocate(p, bytes);
+  }
+  void take_given_up() {
+    std::vector<std::pair<void*, size_t>> blocks;
+    {
+      std::lock_guard lock(given_up_->mutex);
+      blocks.swap(given_up_->blocks);
+    }
+    std::lock_guard lock(mutex_);
+    for (const auto& [p, bytes] : blocks) give_back(p, bytes);
+  }
   // Returns to the pool the blocks that streams have passed. Each query to CUDA takes a microsecond, so for small
   // blocks it is made only when one is needed, and now and then.
   void collect() {
@@ -122,8 +174,7 @@ class PinnedMemory final : public MemoryResource {
         if (cudaEventQuery(b.passed) != cudaSuccess) break;
         waiting.blocks.pop_front();
         b.gpu->give_back(b.passed);
-        if (b.bytes <= kSmall) small_[b.bytes].push_back(b.p);
-        else pool_.deallocate(b.p, b.bytes);
+        give_back(b.p, b.bytes);
       }
       it = waiting.blocks.empty() ? waiting_.erase(it) : std::next(it);
     }
@@ -139,6 +190,7 @@ class PinnedMemory final : public MemoryResource {
   std::map<size_t, std::vector<void*>> small_;  // idle; as many as were needed at once
   std::vector<void*> none_;
   std::map<StreamHandle, Waiting> waiting_;
+  const std::shared_ptr<GivenUp> given_up_ = std::make_shared<GivenUp>();
 };
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace penstock {
 std::shared_ptr<void> Driver::table_on_device(int device, const void* table, size_t bytes, StreamHandle stream) {
   auto there = allocate_shared(memory(device), bytes, stream);
   std::shared_ptr<void> pinned;
-  if (bytes > kCommandBytes) {  // from pageable memory, the host would wait for it
+  // From pageable memory the host would wait for many bytes, and a graph would read whatever is there when it runs.
+  if (bytes > kCommandBytes || is_recording(device, stream)) {
     pinned = allocate_shared(pinned_memory(), bytes, stream);
     std::memcpy(pinned.get(), table, bytes);
   }
