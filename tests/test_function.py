@@ -186,6 +186,11 @@ def test_a_call_takes_any_number_of_samples(function, expected):
         assert (function(FILES[:count])[0].as_array() == expected[:count]).all()
 
 
+def test_a_stream_of_the_caller_needs_no_gpu(function, expected):
+    """What calls all functions alike, such as a framework, has a stream also where nothing of the function is on a GPU."""
+    assert (function(FILES, stream=7)[0].as_array() == expected).all()
+
+
 def test_a_damaged_file_fails_alone(function, expected):
     files = list(FILES)
     files[1], files[4] = files[1][:200].copy(), np.uint8([1, 2, 3])

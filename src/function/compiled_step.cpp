@@ -52,6 +52,7 @@ CompiledPlan compiled_plan(const Plan& plan) {
   const auto slot = [&](ValueRef v) { return c.slots.try_emplace(v, static_cast<int>(c.slots.size())).first->second; };
   for (const Step& s : plan.steps) {
     check_step(plan, s);
+    c.uses_gpu |= s.gpu || s.kind == Step::Kind::transfer;
     CompiledStep step;
     step.step = &s;
     for (const ValueRef& v : s.inputs) step.inputs.push_back(slot(v));

@@ -23,6 +23,7 @@ struct CompiledPlan {
   std::vector<char> input_on_gpu;   // the plan wants it there
   std::vector<int> outputs;         // slots of the function's outputs
   bool has_control = false;         // branches or loops
+  bool uses_gpu = false;
   int slot(ValueRef v) const { return slots.at(v); }
 };
 

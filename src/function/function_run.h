@@ -65,6 +65,7 @@ class FunctionRun {
   // run_gpu.cpp
   StreamHandle stream();
   void check_recording();
+  void refuse_copy_in_graph() const;
   void order_here(const Batch& b);
   BatchStageRunner& gpu_stage_of(size_t i);
   void run_gpu_stage(size_t i);

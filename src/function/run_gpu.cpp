@@ -44,7 +44,7 @@ StreamHandle FunctionRun::stream() {
 
 // A graph that the caller's stream records runs when memory of this call is gone: it may only use the caller's.
 void FunctionRun::check_recording() {
-  if (!call_.stream || f_.device_ < 0) return;
+  if (!call_.stream || !f_.compiled_.uses_gpu) return;
   recording_ = runtime_of(f_.device_).is_recording(f_.device_, call_.stream);
   if (!recording_) return;
   for (size_t k = 0; k < results_.size(); ++k)
@@ -53,6 +53,14 @@ void FunctionRun::check_recording() {
           "the stream records a CUDA graph, and there is no memory for output {}: give each output the memory that the "
           "graph writes (into=)",
           k);
+}
+
+void FunctionRun::refuse_copy_in_graph() const {
+  if (recording_)
+    bad_argument(
+        "is copied between the host and the GPU: a CUDA graph, which the stream records, would copy what the host has "
+        "now "
+        "each time; give data that is on the GPU");
 }
 
 // An event of another stream takes no part in a graph: what it marks must be done when the graph is launched.
@@ -133,6 +141,7 @@ void FunctionRun::run_transfer(size_t i) {
   const CompiledStep& c = f_.compiled_.steps[i];
   const Batch& from = value(c.inputs[0]);
   const Device gpu{DeviceKind::gpu, static_cast<int16_t>(f_.device_)};
+  refuse_copy_in_graph();
   Batch to = copy_to(from, c.step->gpu ? gpu : Device{}, stream());
   if (!c.step->gpu) wait_on_host(to);
   to.ready = nullptr;  // on this stream, or written
@@ -143,6 +152,7 @@ void FunctionRun::run_transfer(size_t i) {
 void FunctionRun::take_gpu_input(const Batch& given, Batch& lent) {
   const Device gpu{DeviceKind::gpu, static_cast<int16_t>(f_.device_)};
   if (given.device() != gpu) {
+    refuse_copy_in_graph();
     lent = copy_to(given, gpu, stream());
     lent.ready = nullptr;
     return;

@@ -84,7 +84,6 @@ class CudaDriver final : public Driver {
     GpuContext& gpu = gpus_->at(device);
     if (bytes == 0) return;
     OnDevice scope(gpu);
-    if (is_recording(device, stream)) refuse_pageable(to), refuse_pageable(from);
     cudaError_t code = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on(stream));
     if (code == cudaErrorInvalidValue) {  // other GPUs cannot access a pool's memory: such a copy must name the GPUs
       static_cast<void>(cudaGetLastError());
@@ -99,7 +98,6 @@ class CudaDriver final : public Driver {
     GpuContext& gpu = gpus_->at(device);
     if (bytes == 0 || rows == 0) return;
     OnDevice scope(gpu);
-    if (is_recording(device, stream)) refuse_pageable(to), refuse_pageable(from);
     check_cuda(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, rows, cudaMemcpyDefault, on(stream)),
                "copying rows", device);
   }
@@ -188,13 +186,6 @@ class CudaDriver final : public Driver {
     cudaPointerAttributes a{};
     if (cudaPointerGetAttributes(&a, p) != cudaSuccess) cudaGetLastError(), a = {};
     return a;
-  }
-  // A graph would read or write it at each launch, when its owner may have freed it.
-  void refuse_pageable(const void* p) const {
-    if (attributes(p).type == cudaMemoryTypeUnregistered)
-      bad_argument(
-          "memory of the host that is not page-locked takes no part in a CUDA graph: what goes into a call while its "
-          "stream records one must be on the GPU");
   }
   static void CUDART_CB call_back(cudaStream_t, cudaError_t, void* call) {
     const std::unique_ptr<std::function<void()>> f(static_cast<std::function<void()>*>(call));
