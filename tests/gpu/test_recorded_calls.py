@@ -123,7 +123,10 @@ def test_a_graph_reads_only_memory_of_the_gpu(stream):
     x = images(1)
     out = torch.empty_like(to_torch(f(x, stream=stream)))
     given = np.zeros((BATCH, 100, 120, 3), np.uint8)
-    with pytest.raises(ValueError, match="the input 'x' is copied between the host and the GPU"), torch.cuda.graph(torch.cuda.CUDAGraph(), stream=stream):
+    with (
+        pytest.raises(ValueError, match="the input 'x' is copied between the host and the GPU"),
+        torch.cuda.graph(torch.cuda.CUDAGraph(), stream=stream),
+    ):
         f(given, into=out, stream=stream)
 
 
