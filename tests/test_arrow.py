@@ -226,3 +226,15 @@ def test_a_saved_pipeline_does_not_find_a_table_that_is_gone():
     del pipe
     with pytest.raises(ValueError, match="is gone: make the pipeline again"):
         Pipeline.deserialize(saved).run()
+
+
+def test_places_of_a_damaged_list_do_not_wrap(tmp_path):
+    """Eight times 2**61 is 0 in 64 bits: the numbers at the begin would come."""
+    table = pa.table({"x": pa.array([[1.5, 2.5, 3.5], [4.5]], pa.large_list(pa.float64()))})
+    path = written(tmp_path, False, table=table)
+    data = path.read_bytes()
+    offsets = np.array([0, 3, 4], np.int64)
+    assert data.count(offsets.tobytes()) == 1
+    path.write_bytes(data.replace(offsets.tobytes(), (offsets + 2**61).tobytes()))
+    with pytest.raises(penstock.DataError, match="where no buffer can be"):
+        read(path, ["x"])

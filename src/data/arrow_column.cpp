@@ -132,12 +132,20 @@ struct Elements {
   int64_t first, count;  // offsets of the node included
 };
 
+// count * size + after; a damaged file may say anything.
+int64_t place_of(int64_t count, int64_t size, int64_t after) {
+  int64_t at = 0;
+  if (__builtin_mul_overflow(count, size, &at) || __builtin_add_overflow(at, after, &at))
+    bad_data("element {} of the list lies where no buffer can be", count);
+  return at;
+}
+
 // The elements of all lists among `of`, which must have one length.
 Elements inside(const ArrowGroup& group, const Elements& of, int64_t& length) {
   const ArrowNode& child = of.node->children[0];
   if (is_fixed_list(of.field->format)) {
     length = width_of(*of.field);
-    return {&of.field->children[0], &child, of.first * length + child.offset, of.count * length};
+    return {&of.field->children[0], &child, place_of(of.first, length, child.offset), place_of(of.count, length, 0)};
   }
   const bool large = is_large(of.field->format);
   int64_t first = 0, at = 0;
@@ -150,7 +158,7 @@ Elements inside(const ArrowGroup& group, const Elements& of, int64_t& length) {
     if (end - begin != length) bad_data("a list holds lists of {} and of {} elements", length, end - begin);
     at = end;
   }
-  return {&of.field->children[0], &child, first + child.offset, of.count * length};
+  return {&of.field->children[0], &child, place_of(first, 1, child.offset), place_of(of.count, length, 0)};
 }
 
 void check_present(const Elements& of) {
@@ -172,8 +180,8 @@ ArrowValue numbers_of(const ArrowGroup& group, const ArrowColumn& column, const 
   int64_t size = static_cast<int64_t>(size_of(column.dtype));
   if (of.field->format.starts_with("w:")) size = width_of(*of.field), value.shape.push_back(size);
   value.buffer = of.node->buffers.size() > 1 ? &of.node->buffers[1] : nullptr;
-  value.at = column.bits ? of.first : of.first * size;
-  value.bytes = of.count * size;
+  value.at = column.bits ? of.first : place_of(of.first, size, 0);
+  value.bytes = place_of(of.count, size, 0);
   return value;
 }
 
