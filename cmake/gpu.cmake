@@ -81,7 +81,7 @@ add_executable(penstock_kernel_compiler EXCLUDE_FROM_ALL src/cuda/runtime/apart/
 target_link_libraries(penstock_kernel_compiler PRIVATE fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
 
 function(penstock_gpu_library name)
-  add_library(${name} SHARED ${gpu_objects} ${ARGN})
+  add_library(${name} SHARED ${gpu_objects} ${ARGN} src/immortal.cpp)  # threads that compile use statics at an exit
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE penstock fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")

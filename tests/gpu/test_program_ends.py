@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+import penstock
 from conftest import REAL
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -208,6 +209,17 @@ def test_a_c_program_ends_at_every_moment_of_a_compilation(program, tmp_path):
         ends([program, way, 40_000 * k // moments], environment(tmp_path / str(k), 20), ways[way])
     logs = ["".join(compilations(tmp_path / str(k))) for k in range(moments)]
     assert any("begin" in log and "end" not in log for log in logs) and any("end" in log for log in logs)
+
+
+def test_no_library_destroys_its_statics_at_an_exit():
+    # A thread that compiles may be at any place: moments alone find such a place once in a thousand programs.
+    extension = pathlib.Path(penstock._core.__file__)
+    libraries = [LIBRARY, *(LIBRARY.parent / f"libpenstock{name}.so" for name in ("", "_cuda")), extension]
+    for library in [path for path in libraries if path.exists()]:
+        names = subprocess.run(
+            ["nm", "-D", "--undefined-only", library], capture_output=True, text=True, check=True
+        ).stdout
+        assert "__cxa_atexit" not in names, library
 
 
 def test_a_long_compilation_is_shown_and_a_short_one_is_not(tmp_path):
