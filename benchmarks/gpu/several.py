@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feeding several GPUs of one host: a process for each GPU, all begin to measure at the same moment.
 
-    python benchmarks/gpu/several.py FOLDER [--gpus 1 2] [--threads 2 4 8] [--seconds S] [--peer] [--start]
+    python benchmarks/gpu/several.py FOLDER [--gpus 1 2] [--threads 2 4 8] [--seconds S] [--peer] [--start] [--beside]
 
 FOLDER has JPEG files. A row is a number of GPUs and of threads for each: the sum of images a second, and its ratio to as many times the
 rate of one GPU with as many threads. "near" pipelines have set_affinity=True. --peer measures DALI too, where it is installed. --start
 measures the time from the begin of the process to its first batch with an empty cache of kernels. The first line is the rate at which as
 many processes as cores copy memory.
+
+--beside measures one GPU while as many processes as threads do something else on the other cores: "arithmetic" needs neither memory nor
+a GPU, so what it costs is shared by cores; "copies" read and write memory. Then several GPUs with cores of their own for each process:
+"halves" are neighbors, "stripes" are every n-th core.
 """
 
 import argparse
@@ -55,6 +59,8 @@ def definition(library, body):
 
 
 def child(spec):
+    if spec.get("cores"):
+        os.sched_setaffinity(0, spec["cores"])
     begin = time.time()
     near = {"set_affinity": True} if spec["near"] else {}
     batch = {"resnet": 256, "yolo": 64}[spec["body"]]
@@ -130,6 +136,51 @@ def copies():
     return cores, sum(float(process.stdout.readline()) for process in running) / 1e9
 
 
+ARITHMETIC = """
+import sys
+sys.stdin.readline()
+x = 1
+while True:
+    for _ in range(1000):
+        x = (x * 5 + 1) % 65537
+"""
+ENDLESS = COPIES.replace("perf_counter() - begin < 2", "perf_counter() > 0")
+
+
+def beside(options, files):
+    """The rate of one GPU with something else on other cores, and of several GPUs with cores of their own."""
+    cores = sorted(os.sched_getaffinity(0))
+    most = max(options.gpus)
+    bound = {
+        "": [None] * most,
+        "halves": [cores[g * len(cores) // most : (g + 1) * len(cores) // most] for g in range(most)],
+        "stripes": [cores[g::most] for g in range(most)],
+    }
+    for body in options.bodies:
+        for threads in options.threads:
+            spec = {"body": body, "threads": threads, "library": "penstock", "near": False, "files": files}
+            spec |= {"seconds": options.seconds, "warm": options.warm}
+            for what, text in {"nothing": None, "arithmetic": ARITHMETIC, "copies": ENDLESS}.items():
+                command = [sys.executable, "-c", text]
+                others = [
+                    subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+                    for _ in range(threads if text else 0)
+                ]
+                for other in others:
+                    other.stdin.write("go\n")
+                    other.stdin.flush()
+                found = measure([spec | {"gpu": 0}]) or [{"rate": 0}]
+                for other in others:
+                    other.kill()
+                    other.wait()
+                print(f"| {body} | 1 | {threads} | beside {what} | {found[0]['rate']:.0f} |", flush=True)
+            for how, sets in bound.items():
+                for gpus in sorted({1, most}):
+                    found = measure([spec | {"gpu": g, "cores": sets[g]} for g in range(gpus)]) or [{"rate": 0}]
+                    rate = sum(one["rate"] for one in found)
+                    print(f"| {body} | {gpus} | {threads} | bound: {how or 'no'} | {rate:.0f} |", flush=True)
+
+
 def rows(options, files):
     for body in options.bodies:
         for threads in options.threads:
@@ -181,6 +232,7 @@ def main():
     parser.add_argument("--warm", type=float, default=WARM)
     parser.add_argument("--peer", action="store_true")
     parser.add_argument("--start", action="store_true")
+    parser.add_argument("--beside", action="store_true")
     options = parser.parse_args()
     found = [os.path.join(at, name) for at, _, names in os.walk(options.folder) for name in names]
     files = sorted(name for name in found if name.endswith((".jpg", ".jpeg", ".JPEG")))
@@ -189,6 +241,8 @@ def main():
     print(f"{cores} cores read and write {rate:.0f} GB/s together; {len(found)} files\n", flush=True)
     if options.start:
         starts(options, files)
+    if options.beside:
+        return beside(options, files)
     print("| input | GPUs | threads each | library | images/s | ratio to as many times one GPU | slowest / fastest |")
     print("|---|---|---|---|---|---|---|", flush=True)
     rows(options, files)

@@ -93,11 +93,12 @@ class FunctionRun {
   CallFrame& frame_;
   const FunctionCall& call_;
   std::span<Batch> results_;
-  int size_ = 0;                   // samples that go on
-  int samples_ = 0;                // of the call
-  uint64_t trips_key_ = 0;         // of the loops' trips, for random numbers
-  StreamHandle stream_ = nullptr;  // set at the first use
-  bool recording_ = false;         // a CUDA graph
+  int size_ = 0;                       // samples that go on
+  int samples_ = 0;                    // of the call
+  uint64_t trips_key_ = 0;             // of the loops' trips, for random numbers
+  StreamHandle stream_ = nullptr;      // set at the first use
+  bool recording_ = false;             // a CUDA graph
+  std::vector<StreamHandle> ordered_;  // before stream_
 };
 
 // Gives all samples of a batch, whose shapes are set, one block of memory.

@@ -35,6 +35,13 @@ class TargetMemory final : public MemoryResource {
   bool given_ = false;
 };
 
+// An event orders all that a stream has until now, whatever number of batches lie there.
+bool is_new(StreamHandle stream, std::vector<StreamHandle>& known) {
+  if (std::find(known.begin(), known.end(), stream) != known.end()) return false;
+  known.push_back(stream);
+  return true;
+}
+
 }  // namespace
 
 StreamHandle FunctionRun::stream() {
@@ -58,16 +65,15 @@ void FunctionRun::check_recording() {
 void FunctionRun::refuse_copy_in_graph() const {
   if (recording_)
     bad_argument(
-        "is copied between the host and the GPU: a CUDA graph, which the stream records, would copy what the host has "
-        "now "
-        "each time; give data that is on the GPU");
+        "is copied between the host and the GPU: each launch of the CUDA graph that the stream records would copy "
+        "what the host has now; give data that is on the GPU");
 }
 
 // An event of another stream takes no part in a graph: what it marks must be done when the graph is launched.
 void FunctionRun::order_here(const Batch& b) {
   if (recording_) {
     if (b.stream != stream()) wait_on_host(b);
-  } else {
+  } else if (b.ready || is_new(b.stream, ordered_)) {
     order_before(b, stream());
   }
 }
@@ -174,8 +180,10 @@ void FunctionRun::copy_on_gpu(const Batch& from, const Batch& target, int output
 void FunctionRun::leave_gpu() {
   if (!stream_ || recording_) return;
   std::shared_ptr<DeviceEvent> done;
+  std::vector<StreamHandle> told;
   const auto used = [&](const Batch* b) {
     if (!b || b->device().kind != DeviceKind::gpu || !b->stream || b->stream == stream_) return;
+    if (!is_new(b->stream, told)) return;
     if (!done) done = runtime_of(f_.device_).record(f_.device_, stream_);
     used_on(*b, stream_, *done);
   };
