@@ -31,6 +31,7 @@ bool EntropyStream::begin_stream(const RegionPlan& plan, int first_row, int end_
   slots_set_ = 0;
   skipping_ = false;
   expected_ = nullptr;
+  notes_ = nullptr;
   std::memset(coefficients_, 0, sizeof coefficients_);
   return running_;
 }
@@ -75,6 +76,23 @@ bool EntropyStream::begin(const RegionPlan& plan, const ScanBytes& scan, const R
   end_row_ = std::min(end_row, plan.row_end);
   segment_ = 0;
   row_ = first_row, column_ = 0;
+  until_restart_ = kNever;
+  std::copy_n(start.dc, 3, predictor_);
+  bits.start(scan.data() + start.bit / 8, static_cast<uint32_t>(start.bit % 8));
+  return start_group();
+}
+
+bool EntropyStream::begin_guess(const RegionPlan& plan, const ScanBytes& scan, const RowStart& start, int64_t mcus,
+                                std::vector<RowStart>* notes) {
+  index_ = nullptr;
+  record_ = nullptr;
+  scan_ = &scan;
+  begin_stream(plan, 0, 1);
+  notes_ = notes;
+  left_ = mcus;
+  first_row_ = end_row_ = 0;  // none is wanted
+  segment_ = 0;
+  row_ = column_ = 0;
   until_restart_ = kNever;
   std::copy_n(start.dc, 3, predictor_);
   bits.start(scan.data() + start.bit / 8, static_cast<uint32_t>(start.bit % 8));
@@ -171,17 +189,21 @@ bool EntropyStream::end_run() {
     if (!same) return fail(), false;
   }
   if (++target_row_ < end_row_) return start_run();
+  // Another thread begins with the next segment, and does not see how this one ends.
+  if (!index_ && until_restart_ == 0 && segment_ < scan_->segment_ends.size() && !is_at_segment_end())
+    return fail(), false;
   running_ = false;
   return false;
 }
 
-// A restart segment is complete; its last byte must have been reached (T.81, B.1.1.5).
+// Whether the last byte of a complete restart segment is reached (T.81, B.1.1.5).
+bool EntropyStream::is_at_segment_end() const {
+  return static_cast<size_t>((bits.position(scan_->data()) + 7) / 8) == scan_->segment_end(segment_);
+}
+
 bool EntropyStream::next_segment() {
-  const int64_t position = bits.position(scan_->data());
-  const size_t end = scan_->segment_end(segment_);
-  if (static_cast<size_t>((position + 7) / 8) != end || segment_ >= scan_->segment_ends.size()) return fail(), false;
-  ++segment_;
-  bits.start(scan_->data() + end, 0);
+  if (!is_at_segment_end() || segment_ >= scan_->segment_ends.size()) return fail(), false;
+  bits.start(scan_->data() + scan_->segment_end(segment_++), 0);
   std::fill_n(predictor_, 3, 0);
   until_restart_ = plan_->header->restart_interval;
   return true;
@@ -202,11 +224,12 @@ void EntropyStream::note_point() {
 // Sets up the slots of as many MCUs as follow each other without a break, all of them wanted or none.
 bool EntropyStream::start_group() {
   if (record_) note_point();
+  if (notes_) notes_->push_back(position());
   const RegionPlan& p = *plan_;
   wanted_ = row_ >= first_row_ && row_ < end_row_ && column_ >= p.column_begin && column_ < p.column_end;
   skipping_ = p.fast_tables && (p.dc_only || !wanted_);
   int size = 1;
-  if (p.group > 1) {
+  if (p.group > 1 && !notes_) {
     int64_t most = std::min({int64_t{p.group}, left_, until_restart_, int64_t{p.header->mcu_columns} - column_});
     if (record_) most = std::min<int64_t>(most, record_->step - column_ % record_->step);
     if (column_ < p.column_begin) most = std::min<int64_t>(most, p.column_begin - column_);

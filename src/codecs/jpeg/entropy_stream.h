@@ -81,6 +81,10 @@ class EntropyStream {
   bool begin(const RegionPlan& plan, const ScanBytes& scan, const RowStart& start, int first_row, int end_row,
              Record* record, bool skip);
   RowStart position() const;
+  // So many MCUs from a bit that need not be the beginning of one, none of them transformed. `notes` gets the position
+  // before each, with predictors that count from `start`.
+  bool begin_guess(const RegionPlan& plan, const ScanBytes& scan, const RowStart& start, int64_t mcus,
+                   std::vector<RowStart>* notes);
 
   bool failed() const { return failed_; }
   // Whether all wanted MCUs are decoded; true in spite of an error after them.
@@ -106,6 +110,7 @@ class EntropyStream {
   bool start_in_scan(int64_t mcu, int64_t end);
   bool end_run();
   bool ran_over() const;
+  bool is_at_segment_end() const;
   bool next_segment();
   bool start_group();
   void deliver();
@@ -122,6 +127,7 @@ class EntropyStream {
   int target_row_ = 0;               // the row that the run is for
   bool failed_ = false, delivered_all_ = false, running_ = false, wanted_ = false, skipping_ = false;
   Record* record_ = nullptr;
+  std::vector<RowStart>* notes_ = nullptr;
   // With an index.
   const EntropyIndex* index_ = nullptr;
   Bytes coded_;

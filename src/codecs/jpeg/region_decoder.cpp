@@ -243,7 +243,7 @@ bool RegionDecoder::run_shared() {
     if (!can_split()) return false;  // segments are too long
   } else if (!indexed_) {
     if (header_->restart_interval) return false;
-    RowSearch search(plan_, *loops_, scan_, recording_ ? &record_ : nullptr);
+    RowSearch search(plan_, *loops_, scan_, recording_ ? &record_ : nullptr, Crew::of_thread()->idle() + 1);
     Crew::of_thread()->run(n, [&](int64_t) { search.work(); });
     if (!search.done()) return false;
     if (recording_) offer_index();

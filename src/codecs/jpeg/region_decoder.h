@@ -44,6 +44,9 @@ class RegionDecoder final : public RegionRows {
   void read_all(const PixelSink& sink);
   // Points of an index that the last run has made, even if it did not reach the end.
   int64_t recorded() const { return recording_ ? static_cast<int64_t>(index_.points.size()) : 0; }
+  // What prepare() has found.
+  const RegionPlan& plan() const { return plan_; }
+  const ScanBytes& scan() const { return scan_; }
   // Frees large memory, including the rows. Small memory is kept for the next image.
   void release_large();
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/thread_pool.h"
+#include "codecs/jpeg/region_decoder.h"
 #include "codecs/jpeg/test_decodes.h"
 #include "codecs/test_images.h"
 
@@ -111,6 +112,50 @@ TEST(JpegOnThreads, JudgesDamageAsOneThreadDoes) {
     ASSERT_TRUE(got.pixels == want.pixels) << c.text;
     ASSERT_EQ(one.offered, several.offered) << c.text;
     ASSERT_EQ(decode(c, JpegEngine::own).error, decode_on(pool, c, JpegEngine::own).error) << c.text;
+  }
+}
+
+// What a guess notes after some hundred MCUs is where MCUs begin, and its predictors lack the same number everywhere.
+TEST(JpegGuesses, BecomeRight) {
+  std::mt19937 random(14);
+  jpeg::TableCache tables;
+  jpeg::RegionDecoder decoder;
+  const auto bit_of = [](const jpeg::RowStart& note) { return note.bit; };
+  for (int round = 0; round < 2 * test_count(); ++round) {
+    JpegRecipe r;
+    r.height = r.width = 1000 + static_cast<int>(random() % 300);
+    r.components = round % 4 ? 3 : 1;
+    r.stored = r.components == 3 ? JCS_YCbCr : JCS_GRAYSCALE;
+    r.h = 1 + static_cast<int>(random() % 2), r.v = 1 + static_cast<int>(random() % 2);
+    r.quality = 30 + static_cast<int>(random() % 69);
+    r.optimized = random() % 3 == 0;
+    r.seed = random();
+    const File file = make_jpeg(r);
+    ASSERT_EQ(decoder.prepare(file, nullptr, {}, {0, 0, r.height, r.width}, nullptr, tables, best_target()), nullptr);
+    const jpeg::EntropyLoops& loops = jpeg::entropy_loops(best_target());
+    jpeg::EntropyStream stream;
+    std::vector<jpeg::RowStart> right, notes;
+    stream.begin_guess(decoder.plan(), decoder.scan(), {}, decoder.plan().header->mcus(), &right);
+    loops.run_one(stream);
+    ASSERT_FALSE(stream.failed()) << r.text();
+    for (int turn = 0; turn < 5; ++turn) {
+      jpeg::RowStart from;
+      from.bit = static_cast<int64_t>(random() % (decoder.scan().size * 4));  // in its first half
+      do {
+        notes.clear();
+        stream.begin_guess(decoder.plan(), decoder.scan(), from, 1000, &notes);
+        loops.run_one(stream);
+        from.bit = notes.back().bit + 8;
+      } while (stream.failed() && from.bit < static_cast<int64_t>(decoder.scan().size * 8));
+      ASSERT_EQ(notes.size(), 1000U) << r.text();
+      for (size_t k = 600; k < notes.size(); ++k) {
+        const auto same = std::ranges::lower_bound(right, notes[k].bit, {}, bit_of);
+        ASSERT_TRUE(same != right.end() && same->bit == notes[k].bit) << r.text() << ", note " << k;
+        const auto first = std::ranges::lower_bound(right, notes[600].bit, {}, bit_of);
+        for (int c = 0; c < 3; ++c)
+          ASSERT_EQ(same->dc[c] - notes[k].dc[c], first->dc[c] - notes[600].dc[c]) << r.text();
+      }
+    }
   }
 }
 
