@@ -25,14 +25,22 @@ import time
 WARM = 6.0  # seconds: the first epochs make the index, compile and take memory
 
 
+def photographs(folder):
+    found = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+    files = sorted(name for name in found if name.endswith((".jpg", ".jpeg", ".JPEG")))
+    return files * -(-4096 // len(files))  # a few files are read many times: a process has full batches in each epoch
+
+
 def definition(library, body):
     if library == "dali":
         from nvidia.dali import fn, pipeline_def, types
     else:
         from penstock import fn, pipeline_def, types
 
-    def resnet(files):
-        jpegs, labels = fn.readers.file(files=files, random_shuffle=True, name="reader")
+    def resnet(files, shard_id=0, num_shards=1):
+        jpegs, labels = fn.readers.file(
+            files=files, random_shuffle=True, name="reader", shard_id=shard_id, num_shards=num_shards
+        )
         images = fn.decoders.image_random_crop(jpegs, device="mixed", random_area=[0.08, 1.0])
         images = fn.resize(images, size=[224, 224])
         images = fn.crop_mirror_normalize(
@@ -234,11 +242,9 @@ def main():
     parser.add_argument("--start", action="store_true")
     parser.add_argument("--beside", action="store_true")
     options = parser.parse_args()
-    found = [os.path.join(at, name) for at, _, names in os.walk(options.folder) for name in names]
-    files = sorted(name for name in found if name.endswith((".jpg", ".jpeg", ".JPEG")))
-    files *= -(-4096 // len(files))  # a few files are read many times: a process has full batches in each epoch
+    files = photographs(options.folder)
     cores, rate = copies()
-    print(f"{cores} cores read and write {rate:.0f} GB/s together; {len(found)} files\n", flush=True)
+    print(f"{cores} cores read and write {rate:.0f} GB/s together; {len(set(files))} files\n", flush=True)
     if options.start:
         starts(options, files)
     if options.beside:
