@@ -40,7 +40,7 @@ std::string shown_names(FileFormat::Kind kind, std::string_view before_last) {
 std::vector<std::string> default_file_filters() {
   std::multimap<int, std::string_view> in_order;
   const auto add = [&](const DefaultSuffixes& read) {
-    for (const std::string_view suffix : read.suffixes) in_order.emplace(read.place, suffix);
+    for (const std::string_view suffix : read.suffixes()) in_order.emplace(read.place, suffix);
   };
   for (const ImageFormat* f : image_formats()) add(f->read_by_default);
   for (const SoundFormat* f : sound_formats()) add(f->read_by_default);

@@ -2,6 +2,7 @@
 // What formats of pictures (codecs/image_format.h) and of sound (codecs/audio/sound_format.h) have in common.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -18,8 +19,12 @@ struct OwnEnd {
 
 // The suffixes that readers.file accepts by default, as in DALI.
 struct DefaultSuffixes {
-  int place = 0;  // position in the list of all formats
-  std::vector<std::string_view> suffixes = {};
+  int place = 0;                                // position in the list of all formats
+  std::array<std::string_view, 4> filled = {};  // the last ones may be empty
+
+  std::span<const std::string_view> suffixes() const {
+    return {filled.begin(), std::ranges::find(filled, std::string_view())};
+  }
 };
 
 // Whether the file has these bytes at this offset.

@@ -44,7 +44,7 @@ TEST(ImageFormat, EachSaysAllThatListsNeed) {
     EXPECT_FALSE(f->title.empty() || f->taken.empty() || f->window_reads.empty() || f->library.empty()) << f->id;
     EXPECT_FALSE(f->signatures.empty() || f->suffixes.empty() || f->decoders.empty()) << f->id;
     for (const std::string_view s : f->suffixes) EXPECT_EQ(format_of_name("A" + std::string(s)).id, f->id);
-    for (const std::string_view s : f->read_by_default.suffixes)
+    for (const std::string_view s : f->read_by_default.suffixes())
       EXPECT_NE(std::ranges::find(f->suffixes, s), f->suffixes.end()) << s;
   }
 }

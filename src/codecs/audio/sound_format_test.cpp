@@ -23,7 +23,7 @@ TEST(SoundFormat, EachSaysAllThatListsNeed) {
   for (const SoundFormat* f : sound_formats()) {
     EXPECT_FALSE(f->title.empty() || f->suffixes.empty() || !f->find || !f->open) << f->id;
     for (const std::string_view s : f->suffixes) EXPECT_EQ(format_of_name("A" + std::string(s)).id, f->id);
-    for (const std::string_view s : f->read_by_default.suffixes)
+    for (const std::string_view s : f->read_by_default.suffixes())
       EXPECT_NE(std::ranges::find(f->suffixes, s), f->suffixes.end()) << s;
   }
 }
