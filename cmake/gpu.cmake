@@ -200,6 +200,7 @@ if(PENSTOCK_TESTS)
                           GTest::gtest_main ${CMAKE_DL_LIBS})
     penstock_in_batches(cuda_test)
     penstock_unoptimized(cuda_test)
+    target_compile_options(cuda_test PRIVATE -Wno-maybe-uninitialized)  # kernels fill arrays by parts that exclude each other
     if(PENSTOCK_SANITIZE)
       set_source_files_properties(src/cuda/jpeg/huffman_lookup_test.cpp src/cuda/kernels/kernels_test.cpp
                                   src/cuda/stages/stage_kernels_test.cpp src/cuda/whole/kernels_test.cpp

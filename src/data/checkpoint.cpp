@@ -49,7 +49,8 @@ ReaderState ReaderState::from_json(const std::string& text) {
   const auto& shuffle = field("shuffle");
   const auto& stick = field("stick_to_shard");
   size_t mode = 0;
-  while (mode < shuffle_names.size() && shuffle != shuffle_names[mode]) ++mode;
+  const auto* const name = shuffle.get_ptr<const std::string*>();
+  while (mode < shuffle_names.size() && !(name && *name == shuffle_names[mode])) ++mode;
   if (mode == shuffle_names.size()) bad_argument("the reader's checkpoint is damaged: shuffle is {}", shuffle.dump());
   if (!stick.is_boolean()) bad_argument("the reader's checkpoint is damaged: stick_to_shard is {}", stick.dump());
   state.fingerprint.shuffle = static_cast<Shuffle>(mode);

@@ -100,7 +100,7 @@ TEST(Passes, TextAfterEach) {
 }
 
 TEST(Passes, WithoutPushDownTheDecoderStandsAlone) {
-  EXPECT_EQ(Resnet().texts({true, false, false, {}}).back(),
+  EXPECT_EQ(Resnet().texts({.push_down = false}).back(),
             "last_use\n"
             "source: %0 readers.file\n"
             "stage: %1 decoders.image (reads files); frees %0.0\n"

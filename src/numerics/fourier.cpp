@@ -77,10 +77,12 @@ std::shared_ptr<const std::vector<std::byte>> RealFourier::packed() const {
   };
   for (const Stage& s : stages_) stages.push_back({s.radix, s.groups, s.span, add(s.twiddles), add(s.roots)});
   const FourierPlan plan{length_, complex_length_, static_cast<int64_t>(stages.size()), add(half_turns_)};
-  auto bytes = std::make_shared<std::vector<std::byte>>();
+  const size_t size = sizeof plan + stages.size() * sizeof(FourierStage) + factors.size() * sizeof(float);
+  auto bytes = std::make_shared<std::vector<std::byte>>(size);
+  std::byte* to = bytes->data();
   const auto put = [&](const void* from, size_t n) {
-    const auto* p = static_cast<const std::byte*>(from);
-    bytes->insert(bytes->end(), p, p + n);
+    std::memcpy(to, from, n);
+    to += n;
   };
   put(&plan, sizeof plan);
   put(stages.data(), stages.size() * sizeof(FourierStage));

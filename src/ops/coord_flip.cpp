@@ -8,9 +8,9 @@ namespace penstock {
 struct CoordFlipRule {
   PENSTOCK_PIXEL(
       struct Coef {
-        float factor[3];
-        float shift[3];
-        bool relative[3];
+        float factor[4];  // the fourth is not read: compilers take four turns of a loop at once
+        float shift[4];
+        bool relative[4];
         float refused;
       };
       template <class Row> PENSTOCK_HD static auto number(const Row& in, int64_t j, const Coef& c) {

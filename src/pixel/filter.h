@@ -21,7 +21,7 @@ struct AxisFilter {
   int8_t bits = 0;             // or: integers over this power of two
   bool rounds_up = false;      // kind area: weights a little above the means, so that halves of bytes become more
   NearestRule nearest = NearestRule::center;
-  std::vector<float> window;  // kind window: odd number of weights of a convolution, correlation order
+  std::vector<float> window = {};  // kind window: odd number of weights of a convolution, correlation order
   friend bool operator==(const AxisFilter&, const AxisFilter&) = default;
 };
 

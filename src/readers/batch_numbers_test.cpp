@@ -54,8 +54,9 @@ TEST(BatchNumbers, AreThoseOfGoingThroughTheBatches) {
         at = numbers.after(at, taken);
       }
       for (uint64_t e = 0; e < first.size(); ++e) {
-        if (first[e] >= 0) ASSERT_EQ(numbers.number(e, 0), first[e]) << round << " " << e;
-        if (first[e] >= 0) ASSERT_EQ(numbers.number(e, 5), first[e] + 5);
+        if (first[e] < 0) continue;
+        ASSERT_EQ(numbers.number(e, 0), first[e]) << round << " " << e;
+        ASSERT_EQ(numbers.number(e, 5), first[e] + 5);
       }
       continue;
     }

@@ -30,7 +30,8 @@ TEST(TileRows, EqualTheRuleOnEveryTarget) {
   std::mt19937 random(2);
   for (int round = 0; round < 60; ++round) {
     const int64_t inner = random() % 2 ? 3 : 1;
-    const ImageRule::Extents e{1 + random() % 2, 1, 1 + random() % 40, 1 + random() % 600, inner};
+    const auto below = [&](unsigned n) { return static_cast<int64_t>(random() % n); };
+    const ImageRule::Extents e{1 + below(2), 1, 1 + below(40), 1 + below(600), inner};
     TileTableRule::Coef c{};
     c.height = e.height, c.width = e.width, c.inner = inner;
     c.tiles_y = 1 + random() % 4, c.tiles_x = 1 + random() % 4;
