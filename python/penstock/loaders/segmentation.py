@@ -47,7 +47,7 @@ def segmentation(
         A Loader. print(loader.program) shows the pipeline.
 
     Raises:
-        DataError: An image has no mask, or a mask has a palette or several channels.
+        DataError: An image has no mask, or a mask has a palette, several channels, or another size than its image.
         TypeError: There is no such argument.
         ValueError: An argument has a value that it cannot have.
 
