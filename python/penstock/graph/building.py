@@ -10,6 +10,7 @@ from ..base.element_types import DType, ScalarConstant
 from ..base.errors import raise_again
 from ..base.frames import user_line
 from ..base.limits import integer
+from ..base.log import warn
 from . import free_nodes
 from .constants import arguments_of_batch, arguments_of_constant, scalar
 from .node import DataNode, holds_node
@@ -100,15 +101,17 @@ def add_node(op, inputs, arguments, draws_of=-1, outputs=0):
         raise
 
 
+def _hint(op, name):
+    from ..base.other_names import answer_of_argument
+
+    return answer_of_argument(op, name, [a["name"] for a in _core.operator_schema(op)["args"]])
+
+
 def _add_hint(error, op):
     """Says after "there is no argument" where what was meant is found."""
     message = str(error)
     unknown = re.search(r"there is no argument '(\w+)'(, did you mean '\w+'\?)?", message)
-    if unknown is None:
-        return
-    from ..base.other_names import answer_of_argument
-
-    here = answer_of_argument(op, unknown[1])
+    here = "" if unknown is None else _hint(op, unknown[1])
     if here:
         error.args = (message.replace(unknown[0], f"there is no argument '{unknown[1]}'{here}", 1),)
 
@@ -212,5 +215,10 @@ def _for_each_set(op, inputs, arguments):
     return results
 
 
+def _warn(text, category):
+    warn("gpu" if category is _core.DeviceWarning else "pipeline", text, category)
+
+
 _core.set_node_type(DataNode)
-_core.set_hooks(add_node, warn_device)
+_core.set_hooks(add_node, warn_device, _hint)
+_core.set_warning_hook(_warn)

@@ -557,7 +557,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         if begin:
             tuner.took(self._consumed[0], time.perf_counter() - begin)
         for text in _core.take_notices():
-            warn("pipeline", text, stacklevel=3)
+            warn("pipeline", text)
         for what, declared in self._declared.items():
             if declared is not None:
                 declared_outputs.check(what, declared, batches)
