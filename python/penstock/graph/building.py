@@ -76,7 +76,10 @@ def as_node(value):
     if isinstance(value, DataNode):
         return value
     if value is None:
-        raise TypeError("an input of an operator is a value of the pipeline or an array, not None")
+        raise TypeError(
+            "an input of an operator is a value of the pipeline or an array, not None: does a function lack its return?"
+            f"\n  at {user_line()}"
+        )
     if isinstance(value, (list, tuple)) and any(getattr(v, "shape", ()) for v in value):
         if not required("a list of arrays").definition.options["debug"]:
             raise TypeError(
@@ -197,6 +200,16 @@ def add_change(kind, deciding, values, constants):
 
 def _for_each_set(op, inputs, arguments):
     """Lists of nodes as inputs: adds one node per list index. All draw the random numbers of the first."""
+    first = inputs[0][0] if inputs and isinstance(inputs[0], list) and inputs[0] else None
+    if (
+        op.startswith("decoders.")
+        and isinstance(first, DataNode)
+        and all(isinstance(v, DataNode) and v.node == first.node for v in inputs[0])
+    ):
+        raise TypeError(
+            f"[{op}] got all {len(inputs[0])} values that '{first.name}' gives: take them apart, as in "
+            f"`files, labels = fn.readers.file(...)`\n  at {user_line()}"
+        )
     lengths = {len(i) for i in inputs if isinstance(i, (list, tuple))}
     if len(lengths) != 1:
         raise ValueError(f"[{op}] lists of inputs must have one length, got {sorted(lengths)}")

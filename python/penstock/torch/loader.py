@@ -23,6 +23,8 @@ def _check_pipeline(pipeline):
         return
     if callable(pipeline) and hasattr(pipeline, "__name__"):
         name = pipeline.__name__
+        if (pipeline.__module__ or "").startswith("penstock.loaders"):
+            raise TypeError(f"DataLoader takes a Pipeline; penstock.{name}(...) gives a loader by itself")
         if getattr(pipeline, "_is_pipeline_def", False):
             raise TypeError(f"DataLoader takes a Pipeline, and '{name}' makes one: call it, DataLoader({name}(...))")
         raise TypeError(
