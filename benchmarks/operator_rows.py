@@ -513,6 +513,7 @@ WITHOUT = {
     "_displace_points": PARTS,
     "_mask_boxes": PARTS,
     "_keypoints_after_move": PARTS,
+    "_same_extents": PARTS,
     "_shuffle_boxes": PARTS,
     "_shuffle_points": PARTS,
     "decoders.inflate": "takes blocks of LZ4, which these environments cannot make",

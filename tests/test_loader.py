@@ -342,10 +342,10 @@ def test_arguments_of_torchs_loader_are_refused_with_their_place_here(argument, 
 def test_every_argument_of_torchs_loader_has_a_hint():
     import inspect
 
-    from penstock.torch import loader as module
+    from penstock.base.other_names import OF_LOADERS
 
     theirs = set(inspect.signature(torch.utils.data.DataLoader.__init__).parameters) - {"self"}
-    assert theirs <= set(module._WHERE)
+    assert theirs <= set(OF_LOADERS)
 
 
 def test_an_object_that_is_not_a_pipeline():

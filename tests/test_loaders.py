@@ -40,6 +40,13 @@ def check_program(loader):
     return first
 
 
+def test_a_batch_is_a_dict_as_torch_makes_one(photos):
+    batch = next(iter(penstock.image_folder(photos, size=8, batch_size=4, shuffle=False)))
+    assert type(batch) is dict and [*batch] == ["image", "label"]
+    images, labels = batch.values()
+    assert images is batch["image"] and labels.tolist() == [0, 0, 0, 0]
+
+
 @pytest.fixture(scope="module")
 def photos(tmp_path_factory):
     return annotation_files.class_folders(tmp_path_factory.mktemp("photos"), COUNTS)

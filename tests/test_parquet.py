@@ -148,16 +148,35 @@ def test_wrong_calls_and_files_say_what_is_wrong(files, tmp_path, monkeypatch):
         make(files, "number")
 
 
-def test_a_damaged_row_group_is_an_error_of_its_samples(tmp_path):
-    path = tmp_path / "x.parquet"
+def with_a_damaged_group(folder):
+    """A file of four row groups; the second one cannot be decoded."""
+    path = folder / "x.parquet"
     table = pa.table({"number": pa.array(range(4000), "int64")})
     parquet.write_table(table, str(path), row_group_size=1000, compression="zstd", use_dictionary=False)
     place = parquet.ParquetFile(str(path)).metadata.row_group(1).column(0).data_page_offset
     content = bytearray(path.read_bytes())
     content[place : place + 200] = b"\xff" * 200
     path.write_bytes(content)
+    return path
+
+
+def test_a_damaged_row_group_is_an_error_of_its_samples(tmp_path):
+    path = with_a_damaged_group(tmp_path)
     place = r"(?s)\[readers.parquet\] .*\(file: \S+x.parquet, row group 1, row \d+\)"
     with pytest.raises(penstock.DataError, match=place):
         take(make(str(path), "number", 100), 4000)
     got = numbers(make(str(path), "number", 100, pipeline={"on_error": "skip"}), 3000)
     assert got == [*range(1000), *range(2000, 4000)]
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_damaged_row_group_is_tried_once(tmp_path, monkeypatch, threads):
+    path, tried, decode = with_a_damaged_group(tmp_path), [], RowGroups.__call__
+
+    def counted(self, number):
+        tried.append(number)
+        return decode(self, number)
+
+    monkeypatch.setattr(RowGroups, "__call__", counted)
+    got = numbers(make(str(path), "number", 100, threads, pipeline={"on_error": "skip"}), 3000)
+    assert got == [*range(1000), *range(2000, 4000)] and tried.count(1) == 1

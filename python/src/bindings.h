@@ -21,6 +21,7 @@ void bind_pipeline(nb::module_& m);
 void bind_function(nb::module_& m);
 void bind_remote(nb::module_& m);
 void bind_arrow(nb::module_& m);
+void bind_warnings(nb::module_& m);
 
 void tell_notices();  // as warnings of Python
 

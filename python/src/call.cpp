@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fn.name(...): one C function per operator, called without a Python frame in between.
 #include "base/gpu_library.h"
-#include "base/notice.h"
 #include "base/plugin.h"
 #include "exec/call.h"
 #include "data/hash.h"
@@ -21,6 +20,7 @@
 #include "operator/value_forms.h"
 #include "targets.h"
 #include "torch_layout.h"
+#include "warning.h"
 
 namespace penstock::python {
 namespace {
@@ -41,9 +41,10 @@ struct Operator {
   mutable bool told = false;         // whether a warning said that the CPU works in place of a GPU; guarded by the GIL
 };
 
-thread_local bool building = false;   // in a pipeline's function: calls make nodes
-PyObject* add_node = nullptr;         // Python: (name, inputs, arguments) -> node
-PyObject* warn_device = nullptr;      // Python: (device)
+thread_local bool building = false;  // in a pipeline's function: calls make nodes
+PyObject* add_node = nullptr;        // Python: (name, inputs, arguments) -> node
+PyObject* warn_device = nullptr;     // Python: (device)
+PyObject* argument_hint = nullptr;   // Python: (operator, argument) -> what follows "there is no argument"; "": nothing
 PyTypeObject* sample_type = nullptr;  // penstock.sample.Sample, once that is imported
 PyObject* move_sample = nullptr;      // Python: (name, inputs, arguments) -> Sample
 
@@ -126,7 +127,10 @@ int find_name(const std::vector<PyObject*>& known, PyObject* key) {
   std::vector<std::string> known;
   for (const auto& a : op.info->args) known.push_back(a.name);
   for (const char* c : kCommonNames) known.push_back(c);
-  Error e(ErrorKind::key, fmt::format("there is no argument '{}'{}", name, did_you_mean(name, known)));
+  std::string hint;
+  if (argument_hint) hint = nb::cast<std::string>(nb::handle(argument_hint)(op.info->name, name));
+  if (hint.empty()) hint = did_you_mean(name, known);
+  Error e(ErrorKind::key, fmt::format("there is no argument '{}'{}", name, hint));
   e.op = op.info->name;
   throw e;
 }
@@ -169,7 +173,7 @@ void tell_host_work(const Operator& op) {
   op.told = true;
   const std::string text =
       fmt::format("{} has no GPU kernel: it runs on the CPU, and the call waits for the copies", op.info->name);
-  if (PyErr_WarnEx(errors().device_warning.ptr(), text.c_str(), 1) < 0) throw nb::python_error();
+  warn(text, errors().device_warning.ptr());
 }
 
 bool is_batch(PyObject* o, Kind kind) { return kind == Kind::batch || (kind == Kind::sequence && !is_number_list(o)); }
@@ -540,11 +544,6 @@ nb::dict schema_of(const std::string& name) {
 
 }  // namespace
 
-void tell_notices() {
-  for (const std::string& text : take_notices())
-    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
-}
-
 void bind_operators(nb::module_& m) {
   for (int i = 0; i < static_cast<int>(Common::count); ++i)
     common_names[i] = PyUnicode_InternFromString(kCommonNames[i]);
@@ -564,8 +563,8 @@ void bind_operators(nb::module_& m) {
   m.def("operator_schema", &schema_of);
   m.def("set_building", [](bool b) { return std::exchange(building, b); });
   m.def("is_building", [] { return building; });
-  m.def("set_hooks", [](nb::object node, nb::object device) {
-    add_node = node.release().ptr(), warn_device = device.release().ptr();
+  m.def("set_hooks", [](nb::object node, nb::object device, nb::object hint) {
+    add_node = node.release().ptr(), warn_device = device.release().ptr(), argument_hint = hint.release().ptr();
   });
   m.def("set_sample_type", [](nb::object type, nb::object move) {
     sample_type = reinterpret_cast<PyTypeObject*>(type.release().ptr()), move_sample = move.release().ptr();

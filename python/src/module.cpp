@@ -36,4 +36,5 @@ NB_MODULE(_core, m) {
   bind_device_memory(m);
   bind_remote(m);
   bind_arrow(m);
+  bind_warnings(m);
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "warning.h"
+
 namespace penstock::python {
 namespace {
 
@@ -70,7 +72,7 @@ Layout layout_by_extents(std::span<const Shape> shapes, bool asks) {
         "a torch tensor of shape {} is read as {}, because only its last extent can "
         "be channels; penstock.tensor(x, \"{}\") states the layout",
         shapes[0].text(), channels_last, channels_last);
-    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
+    warn(text, PyExc_UserWarning);
     return channels_last;
   }
   bad_type(

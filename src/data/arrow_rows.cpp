@@ -17,6 +17,10 @@ class Rows final : public ArrowTable {
   }
   ArrowPlace place(int64_t row) const override { return table_->place(rows_[row]); }
   std::shared_ptr<const ArrowGroup> group(int number) const override { return table_->group(number); }
+  std::shared_ptr<const ArrowGroup> group_in_order(int number,
+                                                   const std::function<std::vector<int>()>& after) const override {
+    return table_->group_in_order(number, after);
+  }
   bool resident() const override { return table_->resident(); }
   std::string source(int64_t row) const override { return table_->source(rows_[row]); }
   std::string reader() const override { return table_->reader(); }

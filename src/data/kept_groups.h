@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of samples that are decoded when they are needed: the last few are kept. A thread that needs a group that
-// another one decodes waits for it, or decodes a later one in the meantime.
+// another one decodes waits for it, or decodes a later one in the meantime. Data that cannot be decoded are not tried
+// again for each of their samples: the error is kept as a group is. Other errors, as of a network, may pass.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -18,7 +19,7 @@ template <class T> class KeptGroups {
   using Group = std::shared_ptr<const T>;
   explicit KeptGroups(size_t most) : most_(std::max<size_t>(1, most)) {}
 
-  // load() returns a Group. Its error reaches all that wait, and the next call tries again.
+  // load() returns a Group. Its error reaches all that wait; after one that is not of the data the next call tries again.
   template <class F> Group get(int number, F&& load) {
     return get(number, load, [] { return false; });
   }
@@ -62,8 +63,19 @@ template <class T> class KeptGroups {
       return true;
     } catch (...) {
       promise.set_exception(std::current_exception());
+      if (is_of_data()) return false;
       const std::lock_guard lock(mutex_);
       std::erase_if(kept_, [&](const Kept& k) { return k.number == number; });
+      return false;
+    }
+  }
+  // Whether the exception that is being handled says that the data are damaged.
+  static bool is_of_data() {
+    try {
+      throw;
+    } catch (const Error& e) {
+      return e.kind() == ErrorKind::data;
+    } catch (...) {
       return false;
     }
   }

@@ -324,7 +324,8 @@ void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::spa
   try {
     op.run(context, in, to);
   } catch (Error& e) {
-    e.op = op.info->name;
+    // The map of points of an operator is part of a call of that operator.
+    if (e.op.empty()) e.op = op.info->follows.empty() ? op.info->name : op.info->follows;
     if (e.source.empty() && !inputs.empty()) e.source = inputs[0].sample(i).source;
     throw;
   }

@@ -31,7 +31,12 @@ void StepContext::fill_batch(Iteration& it) const {
 bool StepContext::has_record(ValueRef v) const { return names_files(plan.graph, v); }
 
 const std::string& StepContext::path_of(const Iteration& it, ValueRef encoded, int i) const {
-  return has_record(encoded) ? it.values.at(encoded).sample(i).source : it.origin[i].path;
+  if (has_record(encoded)) return it.values.at(encoded).sample(i).source;
+  // What io.file.read reads in a pipeline has a name of its own, and so has what is made of it.
+  const auto made = it.values.find(encoded);
+  if (made == it.values.end() || i >= made->second.size()) return it.origin[i].path;
+  const std::string& own = made->second.sample(i).source;
+  return own.empty() ? it.origin[i].path : own;
 }
 
 std::shared_ptr<MemoryResource> StepContext::gpu_memory(Iteration& it, bool output) const {

@@ -23,6 +23,20 @@ void need_calls(Planning& p) {
   }
 }
 
+// Nobody reads what a check of parts of a Sample gives: it is needed where what it reads is made, and with the branches
+// and loops around it.
+void need_checks(Planning& p) {
+  const auto& regions = p.graph.regions();
+  for (const auto& n : p.graph.nodes()) {
+    if (n.op != "_same_extents") continue;
+    bool made = true;
+    for_each_read(n, [&](ValueRef v) { made &= p.needed[v.node] != 0; });
+    for (int region = n.region; region > 0 && made; region = regions[region].parent)
+      made = regions[region].owner >= 0 && p.needed[regions[region].owner];
+    if (made) p.needed[n.id] = 1;
+  }
+}
+
 // A mix reads from its readers itself, at its own rate.
 [[noreturn]] void refuse_second_use(const Graph& g, int owner, const Node& reader) {
   Error e(ErrorKind::argument,
@@ -51,6 +65,7 @@ void prune(Planning& p) {
     if (!p.needed[i]) continue;
     for_each_read(nodes[i], [&](ValueRef v) { p.needed[v.node] = 1; });
   }
+  need_checks(p);
   find_readers(p);
 }
 

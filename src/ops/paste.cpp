@@ -13,8 +13,8 @@ struct Paste : WholeOperator {
     using Op = Paste;
     return Schema<Op>("paste",
                       "Pastes an image onto a larger canvas of one color.\n\nThe canvas has the extents trunc(ratio * "
-                      "extent), and at least trunc(min_canvas_size). Layout: HWC; the output keeps it. Types: all; the "
-                      "color is rounded and saturated.\n\n"
+                      "extent), and at least trunc(min_canvas_size). Layouts: HWC, HW; the output keeps it. Types: "
+                      "all; the color is rounded and saturated.\n\n"
                       "Example:\n"
                       ">>> fn.paste(np.zeros((48, 64, 3), np.uint8), fill_value=[0, 0, 0], ratio=2.0).shape\n"
                       "(96, 128, 3)")
@@ -32,7 +32,9 @@ struct Paste : WholeOperator {
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     out[0].layout = image_layout(in[0]);
-    if (in[0].ndim >= 0 && out[0].layout != Layout("HWC")) bad_type("expected HWC, got '{}'", out[0].layout.str());
+    const Layout& layout = out[0].layout;
+    if (in[0].ndim >= 0 && layout != Layout("HWC") && layout != Layout("HW"))
+      bad_type("expected HWC or HW, got '{}'", layout.str());
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
               std::span<Shape> out) const override {
@@ -54,7 +56,7 @@ struct Paste : WholeOperator {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
-    const int64_t channels = in[0].shape[2];
+    const int64_t channels = in[0].shape.size() == 3 ? in[0].shape[2] : 1;
     if (static_cast<int64_t>(fill_value.size()) != channels && fill_value.size() != 1)
       bad_argument("fill_value must have 1 or {} values, got {}", channels, fill_value.size());
     // Slabs around the image: above and below it, then at its sides.

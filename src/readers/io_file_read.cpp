@@ -43,6 +43,11 @@ struct IoFileRead : WholeOperator {
   std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
     return std::make_shared<Files>(in[0]);
   }
+  // Errors of what is made of the bytes name this file, not the one that the reader of the pipeline gave.
+  void batch_shapes(std::span<const Batch> in, std::span<const ValueType>, std::span<Batch> out) const override {
+    for (int i = 0; i < in[0].size(); ++i)
+      if (const View v = in[0].view(i); v.dense()) out[0].sample(i).source = text(v);
+  }
   void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const override {
     const auto file = std::exchange(static_cast<const Files*>(s.batch_state)->opened[s.index], nullptr);
     if (out[0].volume() > 0) file->read(0, out[0].volume(), out[0].as<uint8_t>());
@@ -54,10 +59,14 @@ struct IoFileRead : WholeOperator {
     Batch paths;
     mutable std::vector<std::unique_ptr<OpenFile>> opened;
   };
-  static std::string path(const View& v) {
-    if (!v.dense()) bad_type("the bytes of a path are not contiguous");
+  static std::string text(const View& v) {
     std::string p(v.as<const char>(), static_cast<size_t>(v.volume()));
     while (!p.empty() && p.back() == '\0') p.pop_back();
+    return p;
+  }
+  static std::string path(const View& v) {
+    if (!v.dense()) bad_type("the bytes of a path are not contiguous");
+    std::string p = text(v);
     if (p.empty() || p.find('\0') != std::string::npos)
       bad_argument("a path must not be empty and must not contain a zero byte");
     return p;

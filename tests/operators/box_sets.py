@@ -39,4 +39,23 @@ def draw_mask_boxes(draw):
     return Case(inputs, [""] * 4, limits, dtype="float32", error=0.0, expected=expected)
 
 
-CASES = {"_box_union": draw_box_union, "_mask_boxes": draw_mask_boxes}
+def _same_extents(image, mask):
+    assert image.shape[:2] == mask.shape
+    return np.int32(mask.shape)
+
+
+def draw_same_extents(draw):
+    extents = [(draw(st.integers(1, 9)), draw(st.integers(1, 9))) for _ in "abc"]
+    images, masks = ([np.zeros((*e, *more), np.uint8) for e in extents] for more in ((3,), ()))
+    named = {"names": ["image", "mask"], "op": "crop"}
+    return Case(
+        [images, masks],
+        ["HWC", "HW"],
+        named,
+        dtype="int32",
+        error=0.0,
+        expected=lambda i: _same_extents(images[i], masks[i]),
+    )
+
+
+CASES = {"_box_union": draw_box_union, "_mask_boxes": draw_mask_boxes, "_same_extents": draw_same_extents}

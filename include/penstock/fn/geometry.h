@@ -569,8 +569,8 @@ struct PasteArguments {
 };
 // Pastes an image onto a larger canvas of one color.
 //
-// The canvas has the extents trunc(ratio * extent), and at least trunc(min_canvas_size). Layout: HWC; the output keeps
-// it. Types: all; the color is rounded and saturated.
+// The canvas has the extents trunc(ratio * extent), and at least trunc(min_canvas_size). Layouts: HWC, HW; the output
+// keeps it. Types: all; the color is rounded and saturated.
 inline Batch paste(const Batch& input, const PasteArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("paste", {&input}, arguments.list(), options);
 }

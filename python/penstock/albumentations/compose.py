@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any, Sequence
 
 import numpy as np
 
 from .. import _core, augment, graph
+from ..base.other_names import answer_of_loader
 from ..sample import Mask, Other, Points, Sample
 from . import checks
 from .targets import KINDS, PIXELS, BboxParams, KeypointParams
@@ -21,9 +23,27 @@ def _list(name, transforms):
         raise TypeError(f"{name} takes a list of transforms, got {transforms!r}")
     transforms = list(transforms)
     for t in transforms:
+        if isinstance(t, type) and hasattr(t, "_apply"):
+            raise TypeError(f"{name} takes transforms, got the class {t.__name__}: call it, {t.__name__}()")
         if not hasattr(t, "_apply"):
             raise TypeError(f"{name} takes transforms of penstock.albumentations, got {t!r}")
     return transforms
+
+
+_INSTEAD = {
+    "seed": "penstock.seed(s) restarts the draws of calls outside pipelines",
+    "is_check_shapes": "shapes are always checked",
+    "strict": "wrong arguments are always errors",
+    "save_applied_params": "ReplayCompose gives what was drawn",
+    "targets": "additional_targets={'image2': 'image'} names more of them",
+}
+
+
+def _instead(argument):
+    known = ("transforms", "bbox_params", "keypoint_params", "additional_targets", "p")
+    if near := difflib.get_close_matches(argument, known, 1):
+        return f", did you mean '{near[0]}'?"
+    return f": {_INSTEAD[argument]}" if argument in _INSTEAD else answer_of_loader(argument)
 
 
 class _Several:
@@ -134,9 +154,10 @@ class Compose(Sequential):
         additional_targets: Further arguments of the call, by what they are: "image", "mask", "volume", "mask3d",
             "bboxes" or "keypoints".
         p: The probability of all.
+        **others: No argument has another name: an error says what does its work here.
 
     Raises:
-        TypeError: What is given is not a list of transforms.
+        TypeError: What is given is not a list of transforms, or there is no such argument.
 
     Example:
         >>> from penstock import albumentations as A
@@ -155,7 +176,10 @@ class Compose(Sequential):
         keypoint_params: KeypointParams | dict[str, Any] | None = None,
         additional_targets: dict[str, str] | None = None,
         p: float = 1.0,
+        **others: Any,
     ) -> None:
+        for name in others:
+            raise TypeError(f"{type(self).__name__} has no argument '{name}'{_instead(name)}")
         super().__init__(transforms, p)
         self.boxes = BboxParams(**bbox_params) if isinstance(bbox_params, dict) else bbox_params
         self.points = KeypointParams(**keypoint_params) if isinstance(keypoint_params, dict) else keypoint_params

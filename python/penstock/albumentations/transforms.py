@@ -7,6 +7,7 @@ import textwrap
 import types
 
 from .. import augment
+from ..base.other_names import alike
 from .table import REQUIRED, TABLE
 
 _IGNORED = {"mask_interpolation": 0, "rotate_method": "largest_box"}  # these values alone are there
@@ -41,9 +42,10 @@ _LOWEST = {"both": lambda v: -v, "one": lambda v: 1.0, "three": lambda v: 3, "ze
 def unknown(name, argument, known):
     """The error of an argument that a transform does not have."""
     better = _INSTEAD.get(argument)
-    if better not in known:
-        better = next(iter(difflib.get_close_matches(argument, known, 1)), None)
-    return TypeError(f"{name} has no argument '{argument}'" + (f": write {better}=" if better else "") +
+    here = f"write {better}=" if better in known else alike(argument, known)
+    if not here and (near := difflib.get_close_matches(argument, known, 1)):
+        here = f"write {near[0]}="
+    return TypeError(f"{name} has no argument '{argument}'" + (f": {here}" if here else "") +
                      f". It has {', '.join(known) or 'none'}")  # fmt: skip
 
 

@@ -65,7 +65,13 @@ def image_folder(folder: str) -> Table:
         raise FileNotFoundError(f"there is no folder {folder!r}")
     classes = sorted(e.name for e in os.scandir(folder) if e.is_dir())
     if not classes:
-        raise DataError(f"the folder has no subfolders; each class needs one (file: {folder})")
+        flat = any(e.name.lower().endswith(_IMAGES) for e in os.scandir(folder))
+        how = (
+            ": its images have no classes; a list, such as a .csv file with the columns file and label, names some"
+            if flat
+            else ""
+        )
+        raise DataError(f"the folder has no subfolders; each class needs one{how} (file: {folder})")
     files = [image_files(os.path.join(folder, name)) for name in classes]
     labels = np.repeat(np.arange(len(classes), dtype=np.int32), [len(f) for f in files])
     return Table([f for part in files for f in part], {"label": labels}, classes)
@@ -77,7 +83,8 @@ def image_pairs(images: str, masks: str, *, classes_only: bool = False) -> Table
     Args:
         images: The folder of the images.
         masks: The folder of the masks.
-        classes_only: Refuse PNG files with a palette or several channels: their gray values are not class numbers.
+        classes_only: Refuse PNG files with a palette or several channels, and JPEG: their gray values are not class
+            numbers.
 
     Returns:
         A Table with the column "mask_file".
@@ -102,6 +109,8 @@ def image_pairs(images: str, masks: str, *, classes_only: bool = False) -> Table
 def _check_channels(file):
     with open(file, "rb") as opened:
         head = opened.read(26)
+    if head[:3] == b"\xff\xd8\xff":
+        raise DataError(f"the mask is JPEG, which changes the numbers of classes: write it as PNG (file: {file})")
     if head[:4] == b"\x89PNG" and len(head) == 26 and head[25] not in (0, 4):
         kind = "a palette" if head[25] == 3 else "three colors"
         raise DataError(

@@ -7,6 +7,7 @@ from typing import Any, Sequence
 
 from .. import control, fn
 from ..base.element_types import DType
+from ..sample import Image, Other, Sample
 from . import draws, magnitudes
 from .operations import drawn
 from .samples import augmentation, interpolation_of
@@ -28,7 +29,7 @@ def aug_mix(
     Source: D. Hendrycks et al., "AugMix: A Simple Data Processing Method to Improve Robustness and Uncertainty", 2019.
 
     Args:
-        images: RGB images of uint8. Layouts: HWC, CHW.
+        images: RGB images of uint8. Layouts: HWC, CHW. Or a Sample of images without boxes, masks and points.
         severity: Each operation draws one of its first `severity` of 10 magnitudes.
         mixture_width: The number of chains.
         chain_depth: The number of operations of a chain; if it is not positive, each chain draws from 1 to 3.
@@ -41,6 +42,7 @@ def aug_mix(
         Images of the same shapes and type.
 
     Raises:
+        TypeError: A Sample has parts that move.
         ValueError: An argument is out of its range.
 
     Example:
@@ -51,6 +53,19 @@ def aug_mix(
         raise ValueError(f"severity must be from 1 to 10, got {severity!r}")
     if mixture_width < 1 or not alpha > 0:
         raise ValueError(f"mixture_width and alpha must be positive, got {mixture_width!r} and {alpha!r}")
+    if isinstance(images, Sample):
+        moved = [name for name, part in images.kinds.items() if not isinstance(part, (Image, Other))]
+        if moved:
+            raise TypeError(
+                f"aug_mix blends pictures that were moved in different ways: '{moved[0]}' ({type(images.kinds[moved[0]]).__name__}) "
+                "of the Sample would have no one place. rand_augment(sample) and trivial_augment_wide(sample) move all parts; "
+                "aug_mix(sample['image']) changes the image alone"
+            )
+        return images.with_images(
+            lambda x: aug_mix(
+                x, severity, mixture_width, chain_depth, alpha, all_ops, interpolation=interpolation, fill=fill
+            )
+        )
     kind, operations = interpolation_of(interpolation), magnitudes.of_aug_mix(all_ops)
 
     def step(image):

@@ -69,6 +69,7 @@ def letterbox_back(
         The same number of positions, in pixels of the image, float32.
 
     Raises:
+        TypeError: positions is a Sample.
         ValueError: positions or layout are none of these.
 
     Example:
@@ -76,6 +77,10 @@ def letterbox_back(
         >>> penstock.augment.letterbox_back(found, (96, 96), (48, 64)).tolist()
         [[0.0, 0.0, 64.0, 48.0]]
     """
+    if isinstance(positions, Sample):
+        raise TypeError(
+            "letterbox_back takes boxes or points, got a Sample: sample.boxes_back(boxes) leads back from it"
+        )
     height, width = (int(n) for n in shape[:2])
     sample = letterbox(Sample(image=np.zeros((height, width, 1), np.uint8)), size, fill=0)
     if layout == "points":

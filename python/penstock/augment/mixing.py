@@ -8,6 +8,7 @@ from typing import Any
 from .. import _core, fn
 from ..base.element_types import DType
 from ..graph import DataNode
+from ..sample import Sample
 from . import draws, numbers
 from .samples import axes_of, extents
 
@@ -16,6 +17,11 @@ def _partners(images):
     """The number of another sample for each."""
     if isinstance(images, DataNode):
         return fn.batch_permutation(no_fixed_points=True)
+    if isinstance(images, Sample):
+        raise TypeError(
+            "mixup and cutmix take images and labels, got a Sample: mixup(sample['image'], sample['labels']); "
+            "augment.mixup_boxes(sample) blends samples with boxes"
+        )
     if not isinstance(images, _core.Batch):
         raise TypeError(f"a batch is needed: a value of a pipeline or a Batch, got {type(images).__name__}")
     return fn.batch_permutation(no_fixed_points=True, batch_size=len(images))

@@ -18,7 +18,8 @@ def checked_batch(sample):
     if not isinstance(sample, Sample):
         raise TypeError(f"a Sample is needed, got {type(sample).__name__}")
     if not all(isinstance(value, (DataNode, _core.Batch)) for value in sample.values()):
-        raise TypeError("samples of a batch are mixed: the parts must be values of a pipeline or Batches")
+        raise TypeError("samples of a batch are mixed: the parts must be values of a pipeline or Batches, which "
+                        "penstock.batch([...]) makes")  # fmt: skip
     return sample
 
 

@@ -7,6 +7,7 @@ import functools
 
 from .. import _core, fn
 from ..graph import DataNode
+from ..sample import Sample
 from . import draws
 from .numbers import greatest
 from .samples import checked_probability, checked_range, choose
@@ -18,6 +19,9 @@ def of_samples(function):
 
     @functools.wraps(function)
     def called(sound, *args, **kwargs):
+        if isinstance(sound, Sample):
+            raise TypeError(f"{function.__name__} takes sound or features, not a Sample: call it with one part, as in "
+                            f"augment.{function.__name__}(sample['{next(iter(sound))}'])")  # fmt: skip
         if isinstance(sound, (list, tuple)):
             sound = _core.batch(sound)
         if not isinstance(sound, _core.Batch):

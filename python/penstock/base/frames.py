@@ -37,9 +37,14 @@ def user_line():
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
 
 
+PROGRAM = "penstock_program"  # __name__ of the programs that penstock.loaders makes: they are text of ours, too
+
+
 def user_level():
     """The stacklevel, for the caller, of the first frame outside this package."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame.f_back is not None and (
+        frame.f_code.co_filename.startswith(PACKAGE) or frame.f_globals.get("__name__") == PROGRAM
+    ):
         level, frame = level + 1, frame.f_back
     return level

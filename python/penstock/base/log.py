@@ -7,6 +7,8 @@ The module logging is loaded by the program that wants messages: it takes a tent
 import sys
 import warnings
 
+from .frames import user_level
+
 DEBUG, INFO, WARNING = 10, 20, 30  # logging's numbers
 
 _silent = False  # whether the loggers have the handler that keeps them silent in programs without handlers
@@ -16,7 +18,7 @@ def logger(part):
     """Returns the logger of a part of the package, or None where the program has not imported logging.
 
     Args:
-        part: "pipeline", "gpu", "sources", "storage" or "plugin".
+        part: "pipeline", "gpu", "sources", "storage", "service", "dali" or "plugin".
     """
     global _silent
     logging = sys.modules.get("logging")
@@ -42,14 +44,15 @@ def log(part, level, text, *values):
         found.log(level, text, *values)
 
 
-def warn(part, text, category=UserWarning, stacklevel=1):
-    """Gives a warning, and the same text to a logger.
+def warn(part, text, category=UserWarning):
+    """Gives a warning that names the line of the program which led to it, and the same text to a logger.
+
+    A level that is counted by hand is wrong as soon as a call goes another way: all warnings of the package come here.
 
     Args:
         part: The part of the package.
         text: The text.
         category: The kind of warning.
-        stacklevel: As warnings.warn() takes it, of the caller.
     """
     log(part, WARNING, "%s", text)
-    warnings.warn(text, category, stacklevel=stacklevel + 1)
+    warnings.warn(text, category, stacklevel=user_level())

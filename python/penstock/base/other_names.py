@@ -251,10 +251,6 @@ OF_THE_PACKAGE = {
 # Arguments that people look for; * stands for the rest of a name, which the answer repeats.
 _TABLE = "a table of penstock.annotations is read with weights: table.read(weights=...)"
 _COCO = "penstock.annotations.coco(file, images, masks=True, keypoints=True) has masks, keypoints, area and iscrowd"
-_SIZES = {
-    **dict.fromkeys(("height", "width", "out_size", "output_size"), "write size=(height, width)"),
-    **dict.fromkeys(("interpolation", "resample"), "write interp_type=, such as 'linear' or 'cubic'"),
-}
 OF_OPERATORS = {
     "readers.nemo_asr": {"read_*": 'read_fields=["*"] gives this field of each line, read_numbers a field of numbers'},
     "readers.file": {"weights": _TABLE, "sampler": _TABLE},
@@ -263,9 +259,78 @@ OF_OPERATORS = {
         **dict.fromkeys(("keypoints", "segmentation", "area", "iscrowd", "rle"), _COCO),
     },
     "readers.webdataset": dict.fromkeys(("urls", "url", "shards"), "paths=[...] names the files"),
-    "resize": _SIZES,
-    "random_resized_crop": _SIZES,
-    "resize_crop_mirror": _SIZES,
+}
+
+# Names of arguments that mean the same, here or elsewhere: who asks for one is told the one that the function has.
+_ALIKE = (
+    ("size", "height", "width", "output_size", "out_size", "dsize", "image_size", "img_size", "target_size"),
+    ("crop", "height", "width", "size", "output_size", "crop_size"),
+    ("interp_type", "interpolation", "resample", "inter", "resampling"),
+    ("fill_value", "fill_values", "fill", "value", "border_value", "fillcolor", "cval", "pad_value", "constant_values"),
+    ("border_mode", "padding_mode", "border_type", "borderType", "border"),
+    ("window_size", "kernel_size", "ksize", "blur_limit"),
+    ("sigma", "sigma_limit", "sigmaX", "sigma_x"),
+    ("angle", "degrees", "limit", "angles"),
+    ("matrix", "M", "theta"),
+    ("random_area", "scale"),
+    ("random_aspect_ratio", "ratio"),
+    ("brightness", "brightness_factor", "brightness_limit", "factor"),
+    ("contrast", "contrast_factor", "contrast_limit", "factor"),
+    ("saturation", "saturation_factor", "factor"),
+    ("hue", "hue_factor", "hue_shift"),
+    ("gamma", "gamma_limit"),
+    ("stddev", "std", "var_limit", "sigma"),
+    ("quality", "quality_range"),
+    ("dtype", "output_dtype", "out_type", "astype", "data_type"),
+    ("perm", "dims", "axes"),
+    ("axis", "axes", "dim", "dims"),
+    ("axes", "axis", "dim", "dims"),
+    ("random_shuffle", "shuffle"),
+    ("file_root", "root", "path", "folder", "directory", "data_dir"),
+    ("paths", "path", "urls", "url", "files", "filenames"),
+    ("num_shards", "world_size", "num_replicas"),
+    ("shard_id", "rank"),
+    ("nfft", "n_fft"),
+    ("window_length", "win_length"),
+    ("window_step", "hop_length"),
+    ("nfilter", "n_mels"),
+    ("n_mfcc", "num_ceps"),
+    ("freq_low", "f_min", "fmin"),
+    ("freq_high", "f_max", "fmax"),
+    ("sample_rate", "sr", "orig_freq"),
+    ("out_rate", "new_freq", "target_sr"),
+    ("in_rate", "orig_freq", "orig_sr"),
+    ("cutoff_db", "top_db"),
+)
+# How an argument is written, where its name says less than that.
+_WRITTEN = {
+    "size": "size=(height, width)",
+    "crop": "crop=(height, width)",
+    "height": "height= and width=",
+    "interp_type": "interp_type=, such as 'linear' or 'cubic'",
+    "angle": "angle=, in degrees; fn.random.uniform(range=[-10.0, 10.0]) draws one",
+    "random_area": "random_area=[0.08, 1.0], a range of parts of the area",
+    "random_aspect_ratio": "random_aspect_ratio=[0.75, 1.33], a range",
+}
+# What loaders of other libraries are told and operators are not, and what does it here.
+OF_LOADERS = {
+    "batch_size": "batch_size is an argument of pipeline_def and of Pipeline",
+    "shuffle": "random_shuffle=True of the reader shuffles again for each epoch",
+    "sampler": "the reader has the order: random_shuffle, shard_id and num_shards",
+    "batch_sampler": "the reader has the order: random_shuffle, shard_id, num_shards; bucket_by and max_cost form batches by length",
+    "num_workers": "num_threads of pipeline_def says how many threads work; py_num_workers how many processes run Python sources",
+    "collate_fn": "outputs are whole batches; pad= and ragged= say what becomes of samples of different shapes",
+    "pin_memory": "batches of a GPU are made there: device='mixed' of decoders, or .gpu()",
+    "pin_memory_device": "batches of a GPU are made there: device='mixed' of decoders, or .gpu()",
+    "drop_last": "last_batch='drop' does it",
+    "timeout": "nothing waits for a process here",
+    "worker_init_fn": "threads need none; py_num_workers processes get the source itself",
+    "multiprocessing_context": "py_start_method of pipeline_def says it for Python sources",
+    "generator": "seed of pipeline_def, or of the reader, decides the order",
+    "prefetch_factor": "prefetch_queue_depth of pipeline_def says how many batches are made ahead",
+    "persistent_workers": "threads and processes of a pipeline stay from epoch to epoch",
+    "in_order": "batches always come in the order of the data",
+    "dataset": "fn.readers.dataset(...) reads a torch data set in a pipeline",
 }
 
 
@@ -296,13 +361,32 @@ def answer(name, operators, group=""):
     return f": did you mean fn.{last[near[0]]}?" if near else ""
 
 
-def answer_of_argument(op, name):
-    """What follows the error of an argument that an operator does not have."""
+def alike(name, known):
+    """How an argument is written that means the same as `name` and is one of those that a function has; "": none."""
+    for group in _ALIKE:
+        if name in group:
+            for here in group:
+                if here in known:
+                    return f"write {_WRITTEN.get(here, here + '=')}"
+    return ""
+
+
+def answer_of_loader(name):
+    """What follows the error of an argument that a loader, a pipeline or a Compose does not have."""
+    return f": {OF_LOADERS[name]}" if name in OF_LOADERS else ""
+
+
+def answer_of_argument(op, name, known=()):
+    """What follows the error of an argument that an operator does not have; `known`: those that it has."""
     for known, here in OF_OPERATORS.get(op, {}).items():
         start, star, _ = known.partition("*")
         if known == name or (star and name.startswith(start)):
             return f": {here.replace('*', name[len(start) :])}"
-    return ""
+    if here := alike(name, known):
+        return f": {here}"
+    if name == "p" and not op.startswith("readers."):
+        return f": fn.{op} changes each sample; penstock.augment.maybe(x, function, p=0.5) calls a function for a part of them"
+    return answer_of_loader(name)
 
 
 def answer_of_package(name, operators):

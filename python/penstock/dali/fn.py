@@ -3,11 +3,11 @@
 arrays outside a pipeline makes a node (graph/free_nodes.py)."""
 
 import functools
-import warnings
 from types import ModuleType
 
 from .. import fn as native
 from .. import graph
+from ..base.log import warn
 from ..graph import free_nodes
 from ..types import ScalarConstant
 from . import meanings
@@ -52,9 +52,7 @@ def _adapted(path, function, old=None):
     def call(*inputs, **arguments):
         if old is not None and old not in _warned:
             _warned.add(old)
-            warnings.warn(
-                f"fn.{old} is deprecated: use fn.{path}", DeprecationWarning, stacklevel=meanings.user_level()
-            )
+            warn("dali", f"fn.{old} is deprecated: use fn.{path}", DeprecationWarning)
         try:
             if (
                 graph.current() is None

@@ -3,10 +3,9 @@
 
 import contextlib
 import contextvars
-import sys
-import warnings
 
 from .. import fn, graph
+from ..base.log import warn
 from .aliases import MEANINGS
 
 
@@ -18,19 +17,11 @@ _said = set()
 _shards = contextvars.ContextVar("shards of readers", default={})
 
 
-def user_level():
-    """The stacklevel, for the caller's warnings.warn, of the code outside this package."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "penstock":
-        level, frame = level + 1, frame.f_back
-    return level
-
-
 def say(name):
     """Warns of one of MEANINGS, once in the life of the process."""
     if name not in _said:
         _said.add(name)
-        warnings.warn(MEANINGS[name], MeaningWarning, stacklevel=user_level())
+        warn("dali", MEANINGS[name], MeaningWarning)
 
 
 @contextlib.contextmanager

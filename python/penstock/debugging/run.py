@@ -140,7 +140,9 @@ class DebugRun:
             nodes = graph.as_outputs(converted(self.function)(), self.pipeline)
             made._begin_batch()
             if not nodes:
-                raise ValueError("the pipeline has no outputs")
+                raise ValueError(
+                    "the pipeline has no outputs: its function returns what a batch has, as in `return images`"
+                )
             made.real.set_outputs(nodes, self.given["mixed_outputs"])
             batches, samples = made.outputs(nodes)
         finally:

@@ -8396,7 +8396,7 @@ def paste(
     """Pastes an image onto a larger canvas of one color.
 
     The canvas has the extents trunc(ratio * extent), and at least trunc(min_canvas_size).
-    Layout: HWC; the output keeps it. Types: all; the color is rounded and saturated.
+    Layouts: HWC, HW; the output keeps it. Types: all; the color is rounded and saturated.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

@@ -10,6 +10,7 @@ from ..base.element_types import DType, ScalarConstant
 from ..base.errors import raise_again
 from ..base.frames import user_line
 from ..base.limits import integer
+from ..base.log import warn
 from . import free_nodes
 from .constants import arguments_of_batch, arguments_of_constant, scalar
 from .node import DataNode, holds_node
@@ -75,7 +76,10 @@ def as_node(value):
     if isinstance(value, DataNode):
         return value
     if value is None:
-        raise TypeError("an input of an operator is a value of the pipeline or an array, not None")
+        raise TypeError(
+            "an input of an operator is a value of the pipeline or an array, not None: does a function lack its return?"
+            f"\n  at {user_line()}"
+        )
     if isinstance(value, (list, tuple)) and any(getattr(v, "shape", ()) for v in value):
         if not required("a list of arrays").definition.options["debug"]:
             raise TypeError(
@@ -100,15 +104,17 @@ def add_node(op, inputs, arguments, draws_of=-1, outputs=0):
         raise
 
 
+def _hint(op, name):
+    from ..base.other_names import answer_of_argument
+
+    return answer_of_argument(op, name, [a["name"] for a in _core.operator_schema(op)["args"]])
+
+
 def _add_hint(error, op):
     """Says after "there is no argument" where what was meant is found."""
     message = str(error)
     unknown = re.search(r"there is no argument '(\w+)'(, did you mean '\w+'\?)?", message)
-    if unknown is None:
-        return
-    from ..base.other_names import answer_of_argument
-
-    here = answer_of_argument(op, unknown[1])
+    here = "" if unknown is None else _hint(op, unknown[1])
     if here:
         error.args = (message.replace(unknown[0], f"there is no argument '{unknown[1]}'{here}", 1),)
 
@@ -194,6 +200,16 @@ def add_change(kind, deciding, values, constants):
 
 def _for_each_set(op, inputs, arguments):
     """Lists of nodes as inputs: adds one node per list index. All draw the random numbers of the first."""
+    first = inputs[0][0] if inputs and isinstance(inputs[0], list) and inputs[0] else None
+    if (
+        op.startswith("decoders.")
+        and isinstance(first, DataNode)
+        and all(isinstance(v, DataNode) and v.node == first.node for v in inputs[0])
+    ):
+        raise TypeError(
+            f"[{op}] got all {len(inputs[0])} values that '{first.name}' gives: take them apart, as in "
+            f"`files, labels = fn.readers.file(...)`\n  at {user_line()}"
+        )
     lengths = {len(i) for i in inputs if isinstance(i, (list, tuple))}
     if len(lengths) != 1:
         raise ValueError(f"[{op}] lists of inputs must have one length, got {sorted(lengths)}")
@@ -212,5 +228,10 @@ def _for_each_set(op, inputs, arguments):
     return results
 
 
+def _warn(text, category):
+    warn("gpu" if category is _core.DeviceWarning else "pipeline", text, category)
+
+
 _core.set_node_type(DataNode)
-_core.set_hooks(add_node, warn_device)
+_core.set_hooks(add_node, warn_device, _hint)
+_core.set_warning_hook(_warn)

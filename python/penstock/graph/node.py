@@ -50,6 +50,18 @@ class DataNode(_core.NodeRef):
         self.pipeline = pipeline
         pipeline.definition.refer(self)
 
+    if not TYPE_CHECKING:  # which would take every name for one of a value
+
+        def __getattr__(self, name):
+            if name.startswith("_"):
+                raise AttributeError(name)
+            from ..base.other_names import NAMES, answer
+
+            known = name in NAMES or any(o.rpartition(".")[2] == name for o in _core.operators())
+            here = answer(name, _core.operators()) if known else ""
+            here = here or ": operators of penstock.fn take it; fn.python_function calls functions of arrays"
+            raise AttributeError(f"a value of a pipeline has no attribute '{name}'{here}", name=name)
+
     def _type(self):
         return self.pipeline.definition.graph.type_of(self)
 

@@ -73,4 +73,4 @@ def warn_device(device):
         log("gpu", INFO, "device='%s' runs on the CPU: %s", device, why_not)
     else:
         _warned.add("device")
-        warn("gpu", f"device='{device}' runs on the CPU: {why_not}", _core.DeviceWarning, stacklevel=3)
+        warn("gpu", f"device='{device}' runs on the CPU: {why_not}", _core.DeviceWarning)

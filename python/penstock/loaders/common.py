@@ -4,8 +4,12 @@
 import dataclasses
 import difflib
 import inspect
+import operator
+import os
 import sys
 from typing import Any
+
+import numpy as np
 
 from .program import Program, run
 
@@ -68,7 +72,9 @@ def options_of(function, arguments, **defaults):
             near = f", did you mean '{close[0]}'?" if close else f": the arguments are {', '.join(known)}"
             near = f", use {_USUAL[name]}" if name in _USUAL else near
             raise TypeError(f"{function} has no argument '{name}'{near}")
-    options = Options(**{**defaults, **arguments})
+    # The program shows a number of NumPy as the number that it is.
+    plain = {n: v.item() if isinstance(v, np.generic) else v for n, v in arguments.items()}
+    options = Options(**{**defaults, **plain})
     if options.device not in ("cpu", "gpu"):
         near = ": device='gpu', device_id=0 is torch's 'cuda:0'" if str(options.device).startswith("cuda") else ""
         raise ValueError(f"device must be 'cpu' or 'gpu', got {options.device!r}{near}")
@@ -89,10 +95,11 @@ class Recipe:
         o, p = options, self.program
         self.table = p.call(f"annotations.{table[0]}", *table[1], **table[2])
         self.table += f".where({p.value('where', o.where)})" if o.where is not None else ""
-        self.table += f".limit({o.limit})" if o.limit is not None else ""
-        p.arguments = [f"batch_size={o.batch_size}", f"num_threads={o.num_threads}", f"seed={o.seed}"]
-        p.arguments += [f"prefetch_queue_depth={o.prefetch}"]
-        p.arguments += [f"device_id={o.device_id}"] if o.device == "gpu" else []
+        self.table += f".limit({o.limit!r})" if o.limit is not None else ""
+        # A value that is not a number stays what it is: Pipeline refuses it by its name.
+        p.arguments = [f"batch_size={o.batch_size!r}", f"num_threads={o.num_threads!r}", f"seed={o.seed!r}"]
+        p.arguments += [f"prefetch_queue_depth={o.prefetch!r}"]
+        p.arguments += [f"device_id={o.device_id!r}"] if o.device == "gpu" else []
         p.arguments += [f"on_error={o.on_error!r}"] if o.on_error else []
         p.arguments += [f"late={o.late!r}"] if o.late != "wait" else []
         shuffle = o.training if o.shuffle is None else o.shuffle
@@ -153,7 +160,17 @@ MEAN, STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)  # of ImageNet, f
 
 def pair(size):
     """[height, width] of a number or of two."""
-    made = [size, size] if isinstance(size, int) else list(size)
-    if len(made) != 2 or any(not isinstance(s, int) or s < 1 for s in made):
+    try:
+        made = [operator.index(s) for s in (size if isinstance(size, (list, tuple)) else [size, size])]
+    except TypeError:
+        made = []
+    if len(made) != 2 or min(made) < 1:
         raise ValueError(f"size must be a whole number or two (height, width), got {size!r}")
     return made
+
+
+def path_of(function, argument, path):
+    """The path as str."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"{function} takes {argument} as a path, got {type(path).__name__}")
+    return os.fspath(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from .common import MEAN, STD, Recipe, options_of, pair
+from .common import MEAN, STD, Recipe, options_of, pair, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def detection(
             losses = model(batch["image"], batch["boxes"], batch["labels"])
     """
     o, size = options_of("detection", arguments, batch_size=16), pair(size)
-    annotations = os.fspath(annotations)
+    annotations = path_of("detection", "the annotations", annotations)
+    if isinstance(images, (str, os.PathLike)) and os.path.isfile(images) and os.path.isdir(annotations):
+        raise ValueError(f"detection takes the annotations first: detection({os.fspath(images)!r}, {annotations!r})")
     format = _format(annotations) if format is None else format
     if format not in _FORMATS:
         raise ValueError(f"format must be one of {', '.join(_FORMATS)}, got {format!r}")

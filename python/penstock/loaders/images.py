@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from .common import MEAN, STD, Recipe, options_of, pair
+from .common import MEAN, STD, Recipe, options_of, pair, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def image_folder(
             loss = criterion(model(batch["image"]), batch["label"])
     """
     o, size = options_of("image_folder", arguments), pair(size)
-    path = os.fspath(path)
+    path = path_of("image_folder", "a folder of classes or a list of files", path)
     recipe = Recipe(
         o, ("image_folder" if os.path.isdir(path) or not os.path.splitext(path)[1] else "manifest", [path], {})
     )

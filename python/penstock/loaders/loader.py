@@ -80,6 +80,10 @@ class Loader(DataLoader):
         outputs = ", ".join(self.output_map or ())
         return f"Loader({len(self)} batches of {self.batch_size}: {outputs}; {self.table!r}); .program is its text"
 
+    # A plain dict, as torch's DataLoader makes of samples that are dicts. `for x, y in loader` then unpacks its keys. A
+    # subclass could only refuse that by refusing its own iteration: unpacking and `for key in batch` are one call of
+    # iter(), and dict(batch), default_collate, pin_memory and Lightning's transfer of batches iterate, too, or make
+    # another dict of this class. Users of torch and of DALI (whose iterators give dicts) expect a plain one.
     def _tensors(self, outputs):
         made = super()._tensors(outputs)
         for name in self.texts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from .common import MEAN, STD, Recipe, options_of, pair
+from .common import MEAN, STD, Recipe, options_of, pair, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def segmentation(
         A Loader. print(loader.program) shows the pipeline.
 
     Raises:
-        DataError: An image has no mask, or a mask has a palette or several channels.
+        DataError: An image has no mask, or a mask has a palette, several channels, or another size than its image.
         TypeError: There is no such argument.
         ValueError: An argument has a value that it cannot have.
 
@@ -55,7 +55,8 @@ def segmentation(
         loader = penstock.segmentation("images", "masks", size=512, batch_size=8)
     """
     o, size = options_of("segmentation", arguments, batch_size=16), pair(size)
-    images, masks = os.fspath(images), os.fspath(masks)
+    images = path_of("segmentation", "the folder of the images", images)
+    masks = path_of("segmentation", "the folder of the masks", masks)
     from_coco = masks.endswith(".json")
     from_labelme = _is_of_labelme(images, masks)
     made = ("image_pairs", [images, masks], {"classes_only": True})

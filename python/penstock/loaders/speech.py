@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
-
-from .common import Recipe, options_of
+from .common import Recipe, options_of, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +54,7 @@ def speech(
     from .. import annotations
     from ..annotations.columns import Ragged, Texts
 
-    o, manifest = options_of("speech", arguments, batch_size=16), os.fspath(manifest)
+    o, manifest = options_of("speech", arguments, batch_size=16), path_of("speech", "the manifest", manifest)
     there = annotations.manifest(manifest, path=path)
     if columns is None:
         columns = ["text"] if "text" in there.columns else []

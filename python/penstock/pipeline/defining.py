@@ -10,7 +10,7 @@ import types as python_types
 
 from .. import graph
 from ..base.converted_code import is_made
-from ..base.frames import PACKAGE, user_level
+from ..base.frames import PACKAGE
 from ..base.log import warn
 from ..settings import setting
 
@@ -73,8 +73,6 @@ def _warn_of_draws(who, runs, key, before):
         "pipeline",
         f"{who} drew numbers of {' and '.join(names)}: {runs} once, so all samples of all batches get the same ones; "
         "fn.random.uniform(range=[a, b]) and similar operators draw one for each sample",
-        UserWarning,
-        stacklevel=user_level(),
     )
 
 

@@ -168,7 +168,10 @@ def pipeline_def(
     known = parameters()
     for name in pipeline_kwargs:
         if name not in known:
-            raise TypeError(f"pipeline_def() got an argument '{name}' that Pipeline does not have")
+            from ..base.other_names import answer_of_loader
+
+            here = answer_of_loader(name)
+            raise TypeError(f"pipeline_def() got an argument '{name}' that Pipeline does not have{here}")
 
     def decorate(function):
         own = set()

@@ -294,7 +294,9 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
             returned = self._outputs if self._outputs is not None else call(define_graph or self.define_graph)()
             nodes = graph.as_outputs(returned, self)
         if not nodes:
-            raise ValueError("the pipeline has no outputs")
+            raise ValueError(
+                "the pipeline has no outputs: its function returns what a batch has, as in `return images`"
+            )
         self.definition.graph.set_outputs(nodes, self.definition.options["mixed_outputs"])
         if self.definition.sources or self.definition.fed:
             without_unread(self.definition)
@@ -557,7 +559,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         if begin:
             tuner.took(self._consumed[0], time.perf_counter() - begin)
         for text in _core.take_notices():
-            warn("pipeline", text, stacklevel=3)
+            warn("pipeline", text)
         for what, declared in self._declared.items():
             if declared is not None:
                 declared_outputs.check(what, declared, batches)

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import warnings
 from enum import Enum
 
+from ..base.log import warn
 from ..pipeline.driver import checkpoint_of
 
 TYPE_CHECKING = False
@@ -311,13 +311,13 @@ class BaseIterator:
         """Begins the next epoch; in the middle of one it only gives a warning."""
         if self._size < 0 and self._reader is None:
             if not self._ended:
-                warnings.warn(_NO_RESET, stacklevel=2)
+                warn("plugin", _NO_RESET)
                 return
             for p in self._pipes:
                 p.reset()
         elif not self._epoch_over():
             if self._batches:
-                warnings.warn(_NO_RESET, stacklevel=2)
+                warn("plugin", _NO_RESET)
             return
         if self._reader is not None and self._policy is LastBatchPolicy.DROP:
             for driver, over in zip(self._drivers, self._over):  # shards may be larger by a batch

@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import _core
 from ..graph import DataNode
-from .parts import PIXELS, Image, Instances, Volume
+from .parts import PIXELS, Image, Instances, Mask, Volume
 
 _OF_VOLUMES = {3: "DHW", 4: "DHWC"}
 
@@ -29,8 +29,10 @@ def wanted(sample, name, value):
     if isinstance(kind, Instances):
         return "FHW"
     if not any(isinstance(k, Volume) for k in sample.kinds.values()):
-        # Filters work along all axes of an array without a layout: they would mix the channels.
-        return "HWC" if isinstance(kind, Image) and isinstance(value, np.ndarray) and _has_channels(value.shape) else ""
+        # Filters work along all axes of an array without a layout: they would mix the channels. Axes have no names there.
+        if not isinstance(value, np.ndarray):
+            return ""
+        return "HWC" if _has_channels(value.shape) else "HW" if value.ndim == 2 and isinstance(kind, Mask) else ""
     layout, ndim = known(value)
     if layout and "D" not in layout:
         raise TypeError(

@@ -31,28 +31,42 @@ def _as_frames(value, calls):
     return channels, lambda made: as_before(calls("reshape", (back(made),), {"layout": "FHW"}))
 
 
-def _move_masks(kind, value, layout, rest, calls, sized):
-    frames, as_before = _as_frames(value, calls) if layout == "FHW" else with_layout(value, layout, calls)
+def _taken(sample, name, value, calls):
+    """(a part of pixels as operators take it, what makes of their result what the part was)"""
+    layout = wanted(sample, name, value)
+    frames = layout == "FHW" and not isinstance(sample.kinds[name], Image)
+    return _as_frames(value, calls) if frames else with_layout(value, layout, calls)
+
+
+def _move_masks(kind, frames, rest, calls, sized):
     result, size = calls.of_mask_pixels((frames, *rest), kind, sized)
-    result = result if calls.keeps_type else calls("cast_like", (result, frames), {})
-    return as_before(result), frames if size is None else size
+    return result if calls.keeps_type else calls("cast_like", (result, frames), {}), size
+
+
+def _compare(seen, calls):
+    """Refuses parts that have not the height and the width of the first one."""
+    first, *others = seen
+    for name in others:
+        calls("_same_extents", (seen[first], seen[name]), {"names": [first, name], "op": calls.op})
 
 
 def _move_pixels(sample, rest, calls, parts):
-    """The images and masks, moved; and what the map of points reads: the first of them, or its extents."""
-    made, read = {}, None
-    for name in pixel_parts(sample):
-        kind, value = sample.kinds[name], parts[name]
-        sized = read is None and calls.gives_size
-        layout = wanted(sample, name, value)
+    """The images and masks, moved; and what the map of points reads of each: the part itself, or its extents."""
+    taken = {name: _taken(sample, name, parts[name], calls) for name in pixel_parts(sample)}
+    seen = {name: value for name, (value, _) in taken.items()}
+    compared = sample._compared or len(seen) == 1
+    if not (compared or calls.in_pipeline):
+        _compare(seen, calls)
+    made = {}
+    for name, (value, as_before) in taken.items():
+        kind, sized = sample.kinds[name], calls.gives_size and not (made and compared)
         if isinstance(kind, Image):
-            taken, as_before = with_layout(value, layout, calls)
-            result, size = calls.of_pixels((taken, *rest), calls.of_image(kind), sized)
-            made[name], seen = as_before(result), taken if size is None else size
+            result, size = calls.of_pixels((value, *rest), calls.of_image(kind), sized)
         else:
-            made[name], seen = _move_masks(kind, value, layout, rest, calls, sized)
-        read = seen if read is None else read
-    return made, read
+            result, size = _move_masks(kind, value, rest, calls, sized)
+        made[name] = as_before(result)
+        seen[name] = value if size is None else size
+    return made, seen
 
 
 # Operators whose fields jump: what moves points and boxes with them, and the arguments that it needs.
@@ -118,20 +132,30 @@ def _moved(sample, op, rest, calls):
     if waiting.moves and waiting.region != region_now():
         sample, waiting = sample._with(sample._settled(), Waiting()), Waiting()
     kinds = sample.kinds
-    made, read = _move_pixels(sample, rest, calls, sample._there())
-    if any(isinstance(kind, (Boxes, Points)) for kind in kinds.values()):
+    others = any(isinstance(kind, (Boxes, Points)) for kind in kinds.values())
+    if others and op == "pad" and "shape" not in calls.arguments:
+        raise ValueError(
+            "[pad] the boxes and points of a Sample need extents that do not depend on the batch: write shape="
+        )
+    made, seen = _move_pixels(sample, rest, calls, sample._there())
+    compares = calls.in_pipeline and not sample._compared and len(seen) > 1
+    if others or compares:
         line = user_line()
 
         def move(parts):
             with at_line(line):
-                return _move_others(sample, rest, calls, read, parts)
+                if compares:
+                    _compare(seen, calls)
+                return _move_others(sample, rest, calls, next(iter(seen.values())), parts) if others else {}
 
         if calls.in_pipeline:
             waiting = Waiting((*waiting.moves, move), region_now())
         else:
             made |= move({**sample._there(), **{k: v for k, v in made.items() if isinstance(kinds[k], Instances)}})
-    seen = None if calls.in_pipeline else described(sample)
-    return sample._after(made, waiting, op, rest, calls.arguments, (op, rest, calls.of_points(), seen))
+    place = None if calls.in_pipeline else described(sample)
+    moved = sample._after(made, waiting, op, rest, calls.arguments, (op, rest, calls.of_points(), place))
+    moved._compared = True
+    return moved
 
 
 def apply(op: str, inputs: tuple, arguments: dict[str, Any]) -> Sample:

@@ -32,6 +32,7 @@ class Sample(dict):
 
     Raises:
         TypeError: No part has pixels, boxes name labels that are pixels, or a part cannot move with a volume.
+        DataError: The images and masks have not one height and width; the first operator that moves them raises it.
 
     Example:
         >>> from penstock.sample import Boxes, Sample
@@ -45,6 +46,7 @@ class Sample(dict):
     def __init__(self, **parts: Any) -> None:
         self.kinds = {name: kind_of(name, part) for name, part in parts.items()}
         self._steps, self._moves, self._waiting, self._inner = (), (), Waiting(), {}
+        self._compared = False  # whether the parts of pixels are known to have one height and width
         super().__init__({n: p.value if isinstance(p, CLASSES) else p for n, p in parts.items()})
         if why := refusal(self.kinds):
             raise TypeError(why)
@@ -55,7 +57,9 @@ class Sample(dict):
         Args:
             parts: The new values by name.
         """
-        return self._with({**self, **parts}, Waiting())
+        made = self._with({**self, **parts}, Waiting())
+        made._compared = False
+        return made
 
     def mixed(self, parts: dict[str, Any]) -> Sample:
         """Returns a Sample with other values of some parts, which come from several samples.
@@ -66,6 +70,7 @@ class Sample(dict):
             parts: The new values by name.
         """
         made = self.replaced(parts)
+        made._compared = self._compared
         made._steps, made._moves = None, (("a mix of samples", (), {}, None),)
         return made
 
@@ -93,7 +98,7 @@ class Sample(dict):
         made = Sample.__new__(Sample)
         dict.__init__(made, parts)
         made.kinds, made._steps, made._waiting, made._inner = self.kinds, self._steps, waiting, {}
-        made._moves = self._moves
+        made._moves, made._compared = self._moves, self._compared
         return made
 
     def _after(self, parts, waiting, op, rest, arguments, move=None):

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import threading
 import time
-import warnings
 
+from ..base.log import warn
 from .addresses import Addresses
 from .errors import ServiceError
 from .maker import Ended, Maker
@@ -166,7 +166,7 @@ class Deliveries:
     def _warn(self, what, why=""):
         if not self.warned:
             self.warned = True
-            warnings.warn(f"{what}, so this process makes the batches itself{why}", stacklevel=6)
+            warn("service", f"{what}, so this process makes the batches itself{why}")
 
     def _trouble(self):
         found = [f"{link.name}: {link.trouble}" for link in self.links]

@@ -129,7 +129,7 @@ def stats() -> dict[str, int]:
 
 
 def _warn(text):
-    warn("storage", text, stacklevel=2)
+    warn("storage", text)
 
 
 def _cause(error):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ..base.other_names import OF_LOADERS, answer_of_loader
 from ..pipeline import Pipeline
 from .arrays import TORCH
 from .epochs import CutEpochs, EpochsOfSource, FilledEpochs
@@ -16,39 +17,21 @@ if TYPE_CHECKING:
 
     from ..pipeline.statistics import Statistics
 
-_WHERE = {  # arguments of torch's DataLoader, and what does their work here
-    "batch_size": "batch_size is an argument of pipeline_def and of Pipeline",
-    "shuffle": "random_shuffle=True of the reader shuffles again for each epoch",
-    "sampler": "the reader has the order: random_shuffle, shard_id and num_shards",
-    "batch_sampler": "the reader has the order: random_shuffle, shard_id, num_shards; bucket_by and max_cost form batches by length",
-    "num_workers": "num_threads of pipeline_def says how many threads work; py_num_workers how many processes run Python sources",
-    "collate_fn": "outputs are whole batches; pad= and ragged= say what becomes of samples of different shapes",
-    "pin_memory": "batches of a GPU are made there: device='mixed' of decoders, or .gpu()",
-    "pin_memory_device": "batches of a GPU are made there: device='mixed' of decoders, or .gpu()",
-    "drop_last": "last_batch='drop' does it",
-    "timeout": "nothing waits for a process here",
-    "worker_init_fn": "threads need none; py_num_workers processes get the source itself",
-    "multiprocessing_context": "py_start_method of pipeline_def says it for Python sources",
-    "generator": "seed of pipeline_def, or of the reader, decides the order",
-    "prefetch_factor": "prefetch_queue_depth of pipeline_def says how many batches are made ahead",
-    "persistent_workers": "threads and processes of a pipeline stay from epoch to epoch",
-    "in_order": "batches always come in the order of the data",
-    "dataset": "fn.readers.dataset(...) reads a torch data set in a pipeline",
-}
-
 
 def _check_pipeline(pipeline):
     if isinstance(pipeline, Pipeline):
         return
     if callable(pipeline) and hasattr(pipeline, "__name__"):
         name = pipeline.__name__
+        if (pipeline.__module__ or "").startswith("penstock.loaders"):
+            raise TypeError(f"DataLoader takes a Pipeline; penstock.{name}(...) gives a loader by itself")
         if getattr(pipeline, "_is_pipeline_def", False):
             raise TypeError(f"DataLoader takes a Pipeline, and '{name}' makes one: call it, DataLoader({name}(...))")
         raise TypeError(
             f"DataLoader takes a Pipeline, got the function '{name}': decorate it with @penstock.pipeline_def(batch_size=...) "
             f"and call it, DataLoader({name}(...))"
         )
-    hint = f"; {_WHERE['dataset']}" if hasattr(pipeline, "__getitem__") else ""
+    hint = f"; {OF_LOADERS['dataset']}" if hasattr(pipeline, "__getitem__") else ""
     raise TypeError(f"DataLoader takes a Pipeline, got {type(pipeline).__name__}{hint}")
 
 
@@ -107,10 +90,10 @@ class DataLoader:
         **others: Any,
     ) -> None:
         for name in others:
-            raise TypeError(f"DataLoader has no argument '{name}'" + (f": {_WHERE[name]}" if name in _WHERE else ""))
+            raise TypeError(f"DataLoader has no argument '{name}'{answer_of_loader(name)}")
         _check_pipeline(pipeline)
         if isinstance(output_map, (int, str)):
-            what = f": {_WHERE['batch_size']}" if isinstance(output_map, int) else f", such as [{output_map!r}]"
+            what = f": {OF_LOADERS['batch_size']}" if isinstance(output_map, int) else f", such as [{output_map!r}]"
             raise TypeError(f"output_map is a list of the outputs' names, got {output_map!r}{what}")
         modes = {"partial": "partial" if uneven else "even", "drop": "drop", "fill": "stream"}
         if last_batch not in modes:

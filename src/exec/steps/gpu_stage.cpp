@@ -136,7 +136,7 @@ void GpuStageStep::prepare(Iteration& it, Worker&) {
   std::vector<SampleError> errors;
   run_batch(it, *runner, call, outputs, errors);
   for (auto& e : errors) add_error(it, e.sample, std::move(e.error));
-  name_samples(it, outputs[0]);
+  for (size_t k = 0; k < before_more; ++k) name_samples(it, outputs[k]);
   it.values[step.output] = std::move(outputs[0]);
   for (size_t k = 0; k < sizes_.size(); ++k) it.values[sizes_[k]] = std::move(outputs[1 + k]);
   for (size_t k = before_more; k < outputs.size(); ++k)
@@ -144,10 +144,8 @@ void GpuStageStep::prepare(Iteration& it, Worker&) {
 }
 
 void GpuStageStep::name_samples(const Iteration& it, Batch& output) const {
-  const bool files = !step.inputs.empty() && context_.has_record(step.inputs[0]);
-  const Batch* named = files ? &it.values.at(step.inputs[0]) : nullptr;
   for (int i = 0; i < output.size(); ++i) {
-    const std::string& path = named ? named->sample(i).source : it.origin[i].path;
+    const std::string& path = step.inputs.empty() ? it.origin[i].path : context_.path_of(it, step.inputs[0], i);
     if (path.empty()) continue;
     if (auto& sample = output.sample(i); sample.source.empty()) sample.source = path;
   }

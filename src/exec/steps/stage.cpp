@@ -127,8 +127,11 @@ void StageStep::prepare_samples(Iteration& it) {
   if (known) place(it, *state, out, shapes);
   for (int i = 0; i < it.size; ++i) out.sample(i).source = context_.path_of(it, step.inputs[0], i);
   it.values[step.output] = std::move(out);
-  for (size_t k = 0; k < sizes_.size(); ++k)
-    it.values[sizes_[k]] = make_sizes(program, static_cast<int>(k), it.size, context_.options.memory);
+  for (size_t k = 0; k < sizes_.size(); ++k) {
+    Batch sizes = make_sizes(program, static_cast<int>(k), it.size, context_.options.memory);
+    for (int i = 0; i < it.size; ++i) sizes.sample(i).source = context_.path_of(it, step.inputs[0], i);
+    it.values[sizes_[k]] = std::move(sizes);
+  }
   it.items = it.size;
   it.together = std::min(Worker::kMostTogether, state->runner->together());
   it.step_state = std::move(state);

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Sequence
 
+from ...base.log import warn
 from . import augmentations as a
 from .core.arguments import check_all_taken, check_count
 from .core.decorator import Augmentation
@@ -103,7 +103,7 @@ def apply_rand_augment(
         raise ValueError(f"the magnitude bin `m` must be an integer from 0 to {num_magnitude_bins - 1}, got {m!r}")
     check_all_taken(augmentations, kwargs, "apply_rand_augment")
     if n == 0:
-        warnings.warn("apply_rand_augment with n=0 applies nothing", stacklevel=2)
+        warn("dali", "apply_rand_augment with n=0 applies nothing")
         return data
     if not augmentations:
         raise ValueError("apply_rand_augment needs at least one augmentation, the list is empty")

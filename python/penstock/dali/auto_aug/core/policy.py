@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Sequence
 
+from ....base.log import warn
 from .arguments import check_count
 from .decorator import Augmentation
 
@@ -78,10 +78,10 @@ def _check(name, count, step):
         )
     if augmentation.mag_range is None:
         if bin_ is not None:
-            warnings.warn(
+            warn(
+                "dali",
                 f"`{augmentation.name}` has no magnitudes: the bin {bin_!r} in the policy `{name}` has no effect; "
                 "None says so",
-                stacklevel=4,
             )
     elif bin_ is None:
         raise ValueError(f"`{augmentation.name}` has magnitudes, so it needs a bin in the policy `{name}`, got None")

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/team/team.h"
+#include "operator/image_layout.h"
+#include "operator/operator.h"
+#include "operator/point_map.h"
+
+namespace penstock {
+
+// penstock.Sample adds it to a pipeline: what moves one part by the map of another would else take other pixels of it.
+struct SameExtents : WholeOperator {
+  std::vector<std::string> names;
+  std::string op;
+
+  static Schema<SameExtents> schema() {
+    return Schema<SameExtents>(
+               "_same_extents",
+               "Refuses parts of a sample that do not have one height and width.\n\nInputs: two images, of which only "
+               "the shapes are read, or their extents [D,] H, W, int32. Output: the extents, int32. Types: all.")
+        .inputs(2)
+        .required("names", &SameExtents::names, "What the error calls the two parts.")
+        .required("op", &SameExtents::op, "The operator that moves them, whose error it is.")
+        .batch_wide()
+        .reads_shapes()
+        .hidden()
+        .oracle("numpy");
+  }
+  void ready() override {
+    if (names.size() != 2) bad_argument("names must be two names, got {}", names.size());
+  }
+  Layout input_layout(const ValueType& in) const override { return in.ndim == 1 ? in.layout : image_layout(in); }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override { out[0] = {DType::int32, 1, {}}; }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
+              std::span<Shape> out) const override {
+    int dims[3];
+    out[0] = {in[0].size() == 1 ? in[0][0] : spatial_dims(types[0].layout, dims)};
+  }
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
+    return std::make_shared<std::span<const Batch>>(in);
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
+    const std::vector<int32_t> first = extents(in[0]), second = extents(in[1]);
+    if (first == second) return give_numbers(out[0], first, to);
+    Error e(ErrorKind::data, fmt::format("'{}' is {}{}, '{}' is {}{}: all images and masks of a Sample have one height "
+                                         "and width; resize one of them first",
+                                         names[0], text(first), file(s, 0), names[1], text(second), file(s, 1)));
+    e.op = op;
+    throw e;
+  }
+
+ private:
+  static std::vector<int32_t> extents(const View& v) {
+    std::vector<int32_t> found;
+    if (v.shape.size() == 1) {
+      found.assign(v.as<const int32_t>(), v.as<const int32_t>() + v.shape[0]);
+      return found;
+    }
+    int dims[3];
+    for (int i = spatial_dims(v.layout, dims) - 1; i >= 0; --i) found.push_back(static_cast<int32_t>(v.shape[dims[i]]));
+    return found;
+  }
+  static std::string text(const std::vector<int32_t>& extents) { return fmt::format("{}", fmt::join(extents, " x ")); }
+  static std::string file(const SampleContext& s, size_t input) {
+    const auto& in = *static_cast<const std::span<const Batch>*>(s.batch_state);
+    const std::string& source = in[input].sample(s.index).source;
+    return source.empty() ? "" : fmt::format(" ({})", source);
+  }
+};
+PENSTOCK_OPERATOR(SameExtents);
+
+}  // namespace penstock
