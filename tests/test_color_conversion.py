@@ -271,6 +271,19 @@ def test_bytes_side_by_side_have_the_hue_of_planes(colors, space):
     np.testing.assert_array_equal(together, apart.transpose(1, 2, 0))
 
 
+@pytest.mark.parametrize("space", ["HSV", "HSV_FULL"])
+@pytest.mark.parametrize("colors", ["RGB", "BGR"])
+def test_hues_side_by_side_have_the_colors_of_planes(colors, space):
+    """All hues, also those beyond a turn, with all saturations; rows that do not fill a register."""
+    steps = np.arange(256, dtype=np.uint8)
+    values = np.uint8([0, 1, 77, 128, 254, 255])
+    x = np.stack(np.meshgrid(steps, steps, values, indexing="ij"), axis=-1).reshape(-1, 3)
+    x = x[: len(x) // 1531 * 1531].reshape(-1, 1531, 3)
+    together = convert(tensor(x, layout="HWC"), space, colors).numpy()
+    apart = convert(tensor(np.ascontiguousarray(x.transpose(2, 0, 1)), layout="CHW"), space, colors).numpy()
+    np.testing.assert_array_equal(together, apart.transpose(1, 2, 0))
+
+
 @pytest.mark.parametrize("space", ["YCrCb", "YUV"])
 @pytest.mark.parametrize("colors", ["RGB", "BGR"])
 def test_luma_side_by_side_has_the_colors_of_planes(colors, space):

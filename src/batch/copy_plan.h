@@ -15,6 +15,9 @@ struct ByteOrder {
   // first two vectors, then by[k][i] of that and the third; 32 and more are in the second one.
   bool wide = false;  // pixels have an even number of bytes
   alignas(64) uint16_t at[3][32] = {}, by[3][32] = {};
+  // And for 48 bytes, as another multiple of these pixels: byte i of vector k is byte part[k][r][i] of vector r, where
+  // that is less than 16.
+  alignas(16) uint8_t part[3][3][16] = {};
 };
 // from(i, piece): the byte of a piece that becomes its byte i.
 template <class From> inline ByteOrder order_of(int pixel, bool even, bool backward, From from) {
@@ -30,6 +33,9 @@ template <class From> inline ByteOrder order_of(int pixel, bool even, bool backw
     order.at[i / 32][i % 32] = static_cast<uint16_t>(pair < 64 ? pair : 0);
     order.by[i / 32][i % 32] = static_cast<uint16_t>(pair < 64 ? i % 32 : pair - 32);
   }
+  for (int i = 0; i < 48; ++i)
+    for (int r = 0; r < 3; ++r)
+      order.part[i / 16][r][i % 16] = static_cast<uint8_t>(from(i, 48) / 16 == r ? from(i, 48) % 16 : 0x80);
   return order;
 }
 

@@ -21,7 +21,34 @@ inline __m256i gathered(const __m256i v[3], const uint8_t masks[3][16]) {
 }
 #endif
 
-#if PENSTOCK_TARGET_FLOATS == 16
+#if PENSTOCK_TARGET_FLOATS
+constexpr uintptr_t kWideStore = 4 * PENSTOCK_TARGET_FLOATS;
+#endif
+#if PENSTOCK_TARGET_FLOATS == 8
+// Two blocks of 48 bytes, one in each half of three vectors, into memory that begins, or backward ends, at a vector.
+inline int64_t shuffle_wide(const char* in, char* out, int64_t n, bool backward, const ByteOrder& order) {
+  __m256i masks[3][3];
+  for (int k = 0; k < 3; ++k)
+    for (int r = 0; r < 3; ++r) masks[k][r] = repeated(order.part[k][r]);
+  const int64_t low = backward ? 48 : 0, high = 48 - low;
+  int64_t i = 0;
+  for (; i + 96 <= n; i += 96) {
+    __m256i v[3], w[3];
+    for (int r = 0; r < 3; ++r) v[r] = load_twice(in + i + low + 16 * r, in + i + high + 16 * r);
+    for (int k = 0; k < 3; ++k) {
+      const __m256i two =
+          _mm256_or_si256(_mm256_shuffle_epi8(v[0], masks[k][0]), _mm256_shuffle_epi8(v[1], masks[k][1]));
+      w[k] = _mm256_or_si256(two, _mm256_shuffle_epi8(v[2], masks[k][2]));
+    }
+    auto* const to = reinterpret_cast<__m256i*>(backward ? out + n - 96 - i : out + i);
+    _mm256_stream_si256(to, _mm256_permute2x128_si256(w[0], w[1], 0x20));
+    _mm256_stream_si256(to + 1, _mm256_permute2x128_si256(w[2], w[0], 0x30));
+    _mm256_stream_si256(to + 2, _mm256_permute2x128_si256(w[1], w[2], 0x31));
+  }
+  _mm_sfence();  // nothing else orders stores that bypass the caches
+  return i;
+}
+#elif PENSTOCK_TARGET_FLOATS == 16
 // Into memory that begins, or backward ends, at a cache line: stores that cross lines were slower than those of
 // 16 bytes.
 inline int64_t shuffle_wide(const char* in, char* out, int64_t n, bool backward, const ByteOrder& order) {
@@ -48,11 +75,9 @@ inline int64_t shuffle_wide(const char* in, char* out, int64_t n, bool backward,
 inline int64_t shuffle_row(const char* in, char* out, int64_t n, bool backward, const ByteOrder& order,
                            [[maybe_unused]] bool past_caches) {
   int64_t i = 0;
-#if PENSTOCK_TARGET_FLOATS == 16
-  if (order.wide && past_caches && reinterpret_cast<uintptr_t>(backward ? out + n : out) % 64 == 0)
-    i = shuffle_wide(in, out, n, backward, order);
-#endif
 #if PENSTOCK_TARGET_FLOATS
+  if (order.wide && past_caches && reinterpret_cast<uintptr_t>(backward ? out + n : out) % kWideStore == 0)
+    i = shuffle_wide(in, out, n, backward, order);
   if (order.piece == 0) return i;
   const __m128i from = load_16(reinterpret_cast<const char*>(order.from));
   const int64_t piece = order.piece;

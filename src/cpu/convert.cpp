@@ -2,6 +2,7 @@
 #include "cpu/convert.h"
 
 #include "base/intrinsics.h"
+#include "pixel/byte_table.h"
 #include "pixel/convert.h"
 
 namespace penstock {

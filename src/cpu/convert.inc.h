@@ -129,14 +129,14 @@ template <class T>
 void lookup(const uint8_t* in, int64_t n, const void* table, void* out) {
   const T* t = static_cast<const T*>(table);
   T* o = static_cast<T*>(out);
-  int64_t i = 0;
-#if PENSTOCK_TARGET_FLOATS == 16
   if constexpr (sizeof(T) == 1) {
-    if (__builtin_cpu_supports("avx512vbmi"))
-      i = lookup_bytes(in, n, static_cast<const uint8_t*>(table), static_cast<uint8_t*>(out));
+    constexpr Target kOwn = PENSTOCK_TARGET_FLOATS == 16  ? Target::avx512
+                            : PENSTOCK_TARGET_FLOATS == 8 ? Target::avx2
+                                                          : Target::scalar;
+    look_up_bytes(kOwn, in, o, n, t);
+  } else {
+    for (int64_t i = 0; i < n; ++i) o[i] = t[in[i]];
   }
-#endif
-  for (; i < n; ++i) o[i] = t[in[i]];
 }
 
 #if PENSTOCK_TARGET_FLOATS

@@ -112,18 +112,4 @@ inline Floats round_floats(Floats v, Floats low, Floats high) {
   return _mm512_min_ps(_mm512_max_ps(_mm512_roundscale_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), low),
                        high);
 }
-
-// 256 bytes of table in four registers; two permutes of 128 entries each, and the top bit chooses.
-__attribute__((target("avx512vbmi"))) inline int64_t lookup_bytes(const uint8_t* in, int64_t n, const uint8_t* table,
-                                                                  uint8_t* out) {
-  const __m512i t0 = _mm512_loadu_si512(table), t1 = _mm512_loadu_si512(table + 64);
-  const __m512i t2 = _mm512_loadu_si512(table + 128), t3 = _mm512_loadu_si512(table + 192);
-  int64_t i = 0;
-  for (; i + 64 <= n; i += 64) {
-    const __m512i v = _mm512_loadu_si512(in + i);
-    const __m512i low = _mm512_permutex2var_epi8(t0, v, t1), high = _mm512_permutex2var_epi8(t2, v, t3);
-    _mm512_storeu_si512(out + i, _mm512_mask_blend_epi8(_mm512_movepi8_mask(v), low, high));
-  }
-  return i;
-}
 #endif

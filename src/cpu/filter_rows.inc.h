@@ -144,6 +144,47 @@ int64_t horizontal_fours(const float* acc, const int32_t* base, int64_t hop, con
 }
 #endif
 
+#if PENSTOCK_TARGET_FLOATS == 8
+// The sums of four pixels, two in each vector, whose weights are parts of the vectors that hold those of all. They are
+// in the order of taps, as elsewhere.
+template <int kTaps>
+inline void four_sums(const float* const (&p)[4], int64_t hop, const float* weight, __m128 (&sum)[4]) {
+  static_assert(kTaps == 2 || kTaps == 4);
+  // Weights of pixels 0 and 1, 2 and 3 are halves of a vector; of two taps, those of 0 and 2, 1 and 3.
+  constexpr int kNext = kTaps == 4 ? 1 : 2;
+  const auto two = [&](int pixel, int64_t at) __attribute__((always_inline)) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p[pixel] + at)),
+                                _mm_loadu_ps(p[pixel + kNext] + at), 1);
+  };
+#pragma GCC unroll 2
+  for (int v = 0; v < 2; ++v) {
+    const int pixel = kTaps == 4 ? 2 * v : v;
+    const __m256 all = _mm256_loadu_ps(weight + (kTaps == 4 ? 8 * v : 0));
+    const __m256 turned = kTaps == 2 && v == 1 ? _mm256_permute_ps(all, 0x0E) : all;
+    __m256 s = _mm256_mul_ps(_mm256_permute_ps(turned, 0x00), two(pixel, 0));
+    s = _mm256_fmadd_ps(_mm256_permute_ps(turned, 0x55), two(pixel, hop), s);
+    if constexpr (kTaps == 4) {
+      s = _mm256_fmadd_ps(_mm256_permute_ps(turned, 0xAA), two(pixel, 2 * hop), s);
+      s = _mm256_fmadd_ps(_mm256_permute_ps(turned, 0xFF), two(pixel, 3 * hop), s);
+    }
+    sum[pixel] = _mm256_castps256_ps128(s), sum[pixel + kNext] = _mm256_extractf128_ps(s, 1);
+  }
+}
+#endif
+// The same by vectors of one pixel, for any number of taps.
+inline void four_sums(const float* const (&p)[4], int64_t hop, const float* weight, int taps, __m128 (&sum)[4]) {
+#if PENSTOCK_TARGET_FLOATS == 8
+  if (taps == 4) return four_sums<4>(p, hop, weight, sum);
+  if (taps == 2) return four_sums<2>(p, hop, weight, sum);
+#endif
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) sum[i] = _mm_mul_ps(_mm_broadcast_ss(weight + i * taps), _mm_loadu_ps(p[i]));
+  for (int k = 1; k < taps; ++k)
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i)
+      sum[i] = _mm_fmadd_ps(_mm_broadcast_ss(weight + i * taps + k), _mm_loadu_ps(p[i] + k * hop), sum[i]);
+}
+
 // One pixel of three or four channels is one vector of four; the fourth lane of three is never stored.
 template <int kChannels, bool kPixels>
 void horizontal_pixels(const float* acc, const int32_t* base, int step, const float* weight, int taps,
@@ -159,38 +200,26 @@ void horizontal_pixels(const float* acc, const int32_t* base, int step, const fl
   if (taps <= 8) o = by_taps[taps - 1](acc, base, hop, weight, planes, n);
 #endif
   for (; o + 4 <= n; o += 4) {
-    const float* p0 = acc + int64_t{base[o]} * kChannels;
-    const float* p1 = acc + int64_t{base[o + 1]} * kChannels;
-    const float* p2 = acc + int64_t{base[o + 2]} * kChannels;
-    const float* p3 = acc + int64_t{base[o + 3]} * kChannels;
-    const float* w = weight + o * taps;
-    __m128 s0 = _mm_mul_ps(_mm_broadcast_ss(w), _mm_loadu_ps(p0));
-    __m128 s1 = _mm_mul_ps(_mm_broadcast_ss(w + taps), _mm_loadu_ps(p1));
-    __m128 s2 = _mm_mul_ps(_mm_broadcast_ss(w + 2 * taps), _mm_loadu_ps(p2));
-    __m128 s3 = _mm_mul_ps(_mm_broadcast_ss(w + 3 * taps), _mm_loadu_ps(p3));
-    for (int k = 1; k < taps; ++k) {
-      const int64_t at = k * hop;
-      s0 = _mm_fmadd_ps(_mm_broadcast_ss(w + k), _mm_loadu_ps(p0 + at), s0);
-      s1 = _mm_fmadd_ps(_mm_broadcast_ss(w + taps + k), _mm_loadu_ps(p1 + at), s1);
-      s2 = _mm_fmadd_ps(_mm_broadcast_ss(w + 2 * taps + k), _mm_loadu_ps(p2 + at), s2);
-      s3 = _mm_fmadd_ps(_mm_broadcast_ss(w + 3 * taps + k), _mm_loadu_ps(p3 + at), s3);
-    }
+    const float* p[4];
+    for (int i = 0; i < 4; ++i) p[i] = acc + int64_t{base[o + i]} * kChannels;
+    __m128 s[4];
+    four_sums(p, hop, weight + o * taps, taps, s);
     if constexpr (kPixels) {  // each but the last also writes to the place of the next
       float* const to = planes[0] + o * kChannels;
-      _mm_storeu_ps(to, s0), _mm_storeu_ps(to + kChannels, s1), _mm_storeu_ps(to + 2 * kChannels, s2);
+      _mm_storeu_ps(to, s[0]), _mm_storeu_ps(to + kChannels, s[1]), _mm_storeu_ps(to + 2 * kChannels, s[2]);
       if constexpr (kChannels == 4) {
-        _mm_storeu_ps(to + 12, s3);
+        _mm_storeu_ps(to + 12, s[3]);
       } else {
-        _mm_storel_pi(reinterpret_cast<__m64*>(to + 9), s3);
-        _mm_store_ss(to + 11, _mm_movehl_ps(s3, s3));
+        _mm_storel_pi(reinterpret_cast<__m64*>(to + 9), s[3]);
+        _mm_store_ss(to + 11, _mm_movehl_ps(s[3], s[3]));
       }
       continue;
     }
-    _MM_TRANSPOSE4_PS(s0, s1, s2, s3);
-    _mm_storeu_ps(planes[0] + o, s0);
-    _mm_storeu_ps(planes[1] + o, s1);
-    _mm_storeu_ps(planes[2] + o, s2);
-    if constexpr (kChannels == 4) _mm_storeu_ps(planes[3] + o, s3);
+    _MM_TRANSPOSE4_PS(s[0], s[1], s[2], s[3]);
+    _mm_storeu_ps(planes[0] + o, s[0]);
+    _mm_storeu_ps(planes[1] + o, s[1]);
+    _mm_storeu_ps(planes[2] + o, s[2]);
+    if constexpr (kChannels == 4) _mm_storeu_ps(planes[3] + o, s[3]);
   }
   if (o < n) {
     float* rest[4];

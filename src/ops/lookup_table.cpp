@@ -4,6 +4,7 @@
 #include "families/table/lookup.h"
 #include "operator/any_number.h"
 #include "operator/image_work.h"
+#include "pixel/byte_table.h"
 
 namespace penstock {
 
@@ -26,7 +27,7 @@ struct LookupRule {
       Word results[256];
       for (int k = 0; k < 256; ++k) results[k] = numbers[place_of(static_cast<In>(k), c)];
       const auto* bytes = reinterpret_cast<const uint8_t*>(in);
-      if constexpr (sizeof(Word) == 1) table::look_up_bytes(best_target(), bytes, out, n, results);
+      if constexpr (sizeof(Word) == 1) look_up_bytes(best_target(), bytes, out, n, results);
       else table::look_up_words(bytes, out, n, results);
     } else {
       for (int64_t i = 0; i < n; ++i) out[i] = numbers[place_of(in[i], c)];

@@ -46,6 +46,9 @@ void frame_rows(Target target, DType dtype, const FrameRow& r, int64_t first) {
 bool hue_pixels(Target target, const HueNumbers& m, const uint8_t* in, uint8_t* out, int64_t n) {
   return PENSTOCK_FOR_TARGET(target, frame, hue_pixels(m, in, out, n));
 }
+bool turn_pixels(Target target, const TurnNumbers& m, const uint8_t* in, uint8_t* out, int64_t n) {
+  return PENSTOCK_FOR_TARGET(target, frame, turn_pixels(m, in, out, n));
+}
 bool lab_pixels(Target target, const LabTables& t, const uint8_t* in, uint8_t* out, int64_t n) {
   return PENSTOCK_FOR_TARGET(target, frame, lab_pixels(t, in, out, n));
 }

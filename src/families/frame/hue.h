@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RGB of bytes to HSV of bytes: integers and a few float32 in place of the pixel function of color_space_conversion,
-// with its bytes.
+// RGB of bytes to HSV of bytes, by integers and a few float32, and back, in vectors of float32: in place of the pixel
+// functions of color_space_conversion, with their bytes.
 #pragma once
 #include <cstdint>
 
@@ -15,5 +15,12 @@ struct HueNumbers {
 };
 // n pixels. False: the target has no vectors for it.
 bool hue_pixels(Target target, const HueNumbers& numbers, const uint8_t* in, uint8_t* out, int64_t n);
+
+// The coefficients of HSV to RGB (src/ops/_color_hue.cpp).
+struct TurnNumbers {
+  float sixths, unit, full;
+  float cuts, blue_first;  // above 0
+};
+bool turn_pixels(Target target, const TurnNumbers& numbers, const uint8_t* in, uint8_t* out, int64_t n);
 
 }  // namespace penstock::frame

@@ -12,6 +12,23 @@ PENSTOCK_ALWAYS bool find_offsets(const Inside& inside, const Positions<V>& p, i
   return all(within);
 }
 
+// The cell of an output whose neighbors are not all inside, with resolved borders, in rows of kPitch numbers.
+template <int C, Filter K, int kPitch>
+__attribute__((noinline)) void copy_cell(const Image& s, int32_t x, int32_t y, float* cell) {
+  constexpr int kTaps = taps_of(K), kBefore = K == kCubic;
+  const auto* in = static_cast<const float*>(s.data);
+  int32_t u[kTaps];
+  for (int t = 0; t < kTaps; ++t) u[t] = bordered(x - kBefore + t, s.source.width, s.source.border);
+  for (int r = 0; r < kTaps; ++r, cell += kPitch) {
+    const int32_t v = bordered(y - kBefore + r, s.source.height, s.source.border);
+    for (int t = 0; t < kTaps; ++t) {
+      const bool outside = v < 0 || u[t] < 0;
+      const void* from = outside ? static_cast<const void*>(s.fill) : in + (int64_t{v} * s.source.width + u[t]) * C;
+      std::memcpy(cell + C * t, from, C * sizeof(float));
+    }
+  }
+}
+
 // Four numbers of each pixel become four vectors: a group holds numbers of one pixel before, of one place after.
 template <class Get> PENSTOCK_ALWAYS void turned(Get get, F (&to)[4]) {
   const auto four = [&](int k) __attribute__((always_inline)) {
@@ -26,27 +43,40 @@ template <class Get> PENSTOCK_ALWAYS void turned(Get get, F (&to)[4]) {
 template <Filter K> void plane_row(const Image& s, const Positions<float>& p, int n, void* out) {
   const Inside inside(s, 1, taps_of(K));
   const auto* in = static_cast<const float*>(s.data);
-  const int32_t stride = s.source.width;
+  const int32_t width = s.source.width;
+  const bool covered = covers(s.source);
   auto* to = static_cast<float*>(out);
   int i = 0;
   for (; i + kLanes <= n; i += kLanes) {
+    constexpr int kPitch = 4, kCell = 4 * kPitch;
     alignas(64) int32_t offset[kLanes];
-    if (!find_offsets<1>(inside, p, i, stride, offset)) {
+    float cells[kLanes * kCell];
+    const float* base = in;
+    int64_t stride = width;
+    if (find_offsets<1>(inside, p, i, width, offset)) {
+      request_rows_ahead<pixels_of_request(4)>(in, int64_t{4} * width * p.downward, offset, kLanes);
+    } else if (covered) {
       for (int k = 0; k < kLanes; ++k) sample_pixel(s, p, i + k, to + i + k);
       continue;
+    } else {
+      for (int k = 0; k < kLanes; ++k) {
+        offset[k] = k * kCell;
+        copy_cell<1, K, kPitch>(s, p.at[0][i + k], p.at[1][i + k], cells + offset[k]);
+      }
+      base = cells, stride = kPitch;
     }
-    request_rows_ahead<pixels_of_request(4)>(in, int64_t{4} * stride * p.downward, offset, kLanes);
     Weights w;
     find_weights<K>(load<F>(p.weight[0] + i), w.x), find_weights<K>(load<F>(p.weight[1] + i), w.y);
     F v[4];
     if constexpr (K == kLinear) {
-      turned([&](int k) __attribute__((always_inline)) { return load_two(in + offset[k], in + offset[k] + stride); },
+      turned([&](int k)
+                 __attribute__((always_inline)) { return load_two(base + offset[k], base + offset[k] + stride); },
              v);
       store(to + i, lerp_of(lerp_of(v[0], v[1], w.x[0]), lerp_of(v[2], v[3], w.x[0]), w.y[0]));
     } else {
       F rows[4];
       for (int r = 0; r < 4; ++r) {
-        const float* row = in + int64_t{r} * stride;
+        const float* row = base + r * stride;
         turned([&](int k) __attribute__((always_inline)) { return load_16(row + offset[k]); }, v);
         rows[r] = weighted_of(v, w.x);
       }
@@ -84,10 +114,13 @@ template <int C, Filter K> void pixels_row(const Image& s, const Positions<float
   const Inside inside(s, C, C * (taps_of(K) - 1) + 4);
   const auto* in = static_cast<const float*>(s.data);
   const int32_t stride = s.source.width * C;
+  const bool covered = covers(s.source);
   auto* to = static_cast<float*>(out);
   int i = 0;
   for (; i + kLanes <= n; i += kLanes) {
+    constexpr int kPitch = 16;
     alignas(64) int32_t offset[kLanes];
+    float cell[4 * kPitch + 4];
     const bool whole = find_offsets<C>(inside, p, i, stride, offset);
     request_rows_ahead<pixels_of_request(4 * C)>(in, int64_t{4} * stride * p.downward, offset, kLanes);
     Weights w;
@@ -95,11 +128,14 @@ template <int C, Filter K> void pixels_row(const Image& s, const Positions<float
     PixelWeights each;
     for (int k = 0; k < (K == kLinear ? 1 : 4); ++k) store(each.x[k], w.x[k]), store(each.y[k], w.y[k]);
     for (int k = 0; k < kLanes; ++k, to += C) {
-      if (!whole && !inside.holds(p.at[0][i + k], p.at[1][i + k])) {
+      const bool beside = !whole && !inside.holds(p.at[0][i + k], p.at[1][i + k]);
+      if (beside && covered) {
         sample_pixel(s, p, i + k, to);
         continue;
       }
-      const __m128 v = blended_pixel<C, K>(in + offset[k], stride, each, k);
+      if (beside) copy_cell<C, K, kPitch>(s, p.at[0][i + k], p.at[1][i + k], cell);
+      const __m128 v =
+          beside ? blended_pixel<C, K>(cell, kPitch, each, k) : blended_pixel<C, K>(in + offset[k], stride, each, k);
       if (C == 4 || k + 1 < kLanes) _mm_storeu_ps(to, v);  // the next pixel overwrites a fourth number
       else std::memcpy(to, &v, C * sizeof(float));
     }

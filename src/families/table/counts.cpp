@@ -5,6 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include "pixel/byte_table.h"
+
 namespace penstock::table {
 namespace {
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes to elements by a table of 256, on the host and as the step of a GPU.
 #pragma once
-#include "base/target.h"
 #include "families/table/kernels/lookup.h"
 #include "operator/kernel_step.h"
 
 namespace penstock::table {
-
-void look_up_bytes(Target target, const uint8_t* in, uint8_t* out, int64_t n, const uint8_t* table);
 
 // Elements of any type: their bytes are copied.
 template <class Word> void look_up_words(const uint8_t* in, Word* out, int64_t n, const Word* table) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/target.h"
 #include "ops/shared/canny_edges.h"
@@ -35,11 +36,18 @@ std::vector<Edge> edges_of(const uint8_t* image, int64_t height, int64_t width, 
   std::vector<uint8_t> marks(static_cast<size_t>(height * width));
   canny_edges(image, marks.data(), {height, width, 1, 3, std::max(1, threshold / 2), threshold, false});
   std::vector<Edge> edges;
-  for (int64_t i = 0; i < height * width; ++i) {
-    if (!marks[static_cast<size_t>(i)]) continue;
-    Edge e{static_cast<int32_t>(i % width), static_cast<int32_t>(i / width), 0, 0};
-    derive_at(image, height, width, e);
-    if (e.dx || e.dy) edges.push_back(e);
+  for (int64_t y = 0; y < height; ++y) {
+    const uint8_t* const row = marks.data() + y * width;
+    for (int64_t x = 0; x < width; ++x) {
+      if (uint64_t eight = 0; x + 8 <= width && (std::memcpy(&eight, row + x, 8), eight == 0)) {
+        x += 7;
+        continue;
+      }
+      if (!row[x]) continue;
+      Edge e{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, 0};
+      derive_at(image, height, width, e);
+      if (e.dx || e.dy) edges.push_back(e);
+    }
   }
   return edges;
 }
@@ -81,12 +89,20 @@ class CenterVotes {
  private:
   int64_t stride() const { return columns_ + 2; }
   static int64_t whole(float v) { return static_cast<int64_t>(std::nearbyint(v * (1 << kRayDigits))); }
+  bool holds(int64_t x, int64_t y) const {
+    const int64_t column = x >> kRayDigits, row = y >> kRayDigits;
+    return column >= 0 && column < columns_ && row >= 0 && row < rows_;
+  }
   void walk(int64_t x, int64_t y, int64_t across, int64_t along, int64_t steps) {
-    for (; steps > 0; --steps, x += across, y += along) {
-      const int64_t column = x >> kRayDigits, row = y >> kRayDigits;
-      if (column < 0 || column >= columns_ || row < 0 || row >= rows_) return;
-      ++votes_[static_cast<size_t>((row + 1) * stride() + column + 1)];
-    }
+    // Where both ends of a ray are inside, so is all between them.
+    const bool inside = holds(x, y) && holds(x + (steps - 1) * across, y + (steps - 1) * along);
+    const int64_t stride = columns_ + 2;
+    int32_t* const first = votes_.data() + stride + 1;
+    const auto vote = [&] { ++first[(y >> kRayDigits) * stride + (x >> kRayDigits)]; };
+    if (inside)
+      for (; steps > 0; --steps, x += across, y += along) vote();
+    else
+      for (; steps > 0 && holds(x, y); --steps, x += across, y += along) vote();
   }
   float inverse_;
   int64_t rows_, columns_;

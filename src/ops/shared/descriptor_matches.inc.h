@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distances of descriptors, included once per target by descriptor_matches.cpp.
 
-using Lanes = float __attribute__((vector_size(kRowsAtOnce * sizeof(float))));
+// A vector is as wide as a register: GCC keeps wider ones in memory, element by element. Two of them at a time: with
+// kRowsTogether rows the sums stay in registers.
+constexpr int kWide = PENSTOCK_TARGET_FLOATS ? PENSTOCK_TARGET_FLOATS : 4;
+constexpr int kVectors = kWide < kRowsAtOnce ? 2 : 1;
+using Lanes = float __attribute__((vector_size(kWide * sizeof(float))));
 
 template <int32_t norm> PENSTOCK_INLINE void add_distance(Lanes& sum, const Lanes& apart) {
   if constexpr (norm == kNormL2) sum += apart * apart;
@@ -10,13 +14,16 @@ template <int32_t norm> PENSTOCK_INLINE void add_distance(Lanes& sum, const Lane
 // Distances of kRowsTogether rows from those of a block, for the numbers [begin, end). A sum has the order of numbers.
 template <int32_t norm> PENSTOCK_INLINE void sum_block(const float* const* rows, const float* block, int64_t begin,
                                                        int64_t end, float (&sums)[kRowsTogether][kRowsAtOnce]) {
-  Lanes sum[kRowsTogether] = {};
-  for (int64_t d = begin; d < end; ++d) {
-    Lanes other;
-    std::memcpy(&other, block + d * kRowsAtOnce, sizeof other);
-    for (int r = 0; r < kRowsTogether; ++r) add_distance<norm>(sum[r], rows[r][d] - other);
+  for (int first = 0; first < kRowsAtOnce; first += kVectors * kWide) {
+    Lanes sum[kRowsTogether][kVectors] = {};
+    for (int64_t d = begin; d < end; ++d)
+      for (int v = 0; v < kVectors; ++v) {
+        Lanes other;
+        std::memcpy(&other, block + d * kRowsAtOnce + first + v * kWide, sizeof other);
+        for (int r = 0; r < kRowsTogether; ++r) add_distance<norm>(sum[r][v], rows[r][d] - other);
+      }
+    for (int r = 0; r < kRowsTogether; ++r) std::memcpy(&sums[r][first], sum[r], sizeof sum[r]);
   }
-  std::memcpy(sums, sum, sizeof sums);
 }
 // Bytes as float32: sums of 256 numbers are exact.
 template <int32_t norm> inline void compare_block(const float* const* rows, const float* block, int64_t numbers,

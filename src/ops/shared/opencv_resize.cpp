@@ -60,7 +60,7 @@ int64_t area_begin(const AxisWindow& axis, int64_t output, double scale, double 
 struct OpencvTables {
   std::vector<int32_t> first;  // of the samples of each column, then of each row
   std::vector<float> weights;
-  std::vector<int32_t> integers;  // the weights for bytes
+  std::vector<int16_t> integers;  // the weights for bytes
   // `clamps`: OpenCV's columns, but not its rows, read one sample where two of `linear` would lie on the edge.
   void add(const AxisWindow& axis, FilterKind kind, int64_t in, bool clamps, bool bytes) {
     const int taps = opencv_taps(kind);
@@ -83,7 +83,8 @@ struct OpencvTables {
         for (float& one : w) one = std::rint(one * 2048.0f);
       first.push_back(static_cast<int32_t>(at - (taps / 2 - 1)));
       weights.insert(weights.end(), w.begin(), w.begin() + taps);
-      if (bytes) integers.insert(integers.end(), w.begin(), w.begin() + taps);
+      if (bytes)
+        for (int k = 0; k < taps; ++k) integers.push_back(static_cast<int16_t>(w[static_cast<size_t>(k)]));
     }
   }
 };

@@ -17,26 +17,56 @@ void sum_pixels(const In* row, int64_t width, int64_t step, const int32_t* first
   }
 }
 #if PENSTOCK_TARGET_FLOATS
-// Pixels of 3 or 4 bytes with weights of 16 bits: two neighbors at once. It writes 4 sums for each pixel.
+// Pixels of 3 or 4 bytes: two pixels of the result at once, one in each half of a vector, and two neighbors of each. It
+// writes 4 sums for each pixel.
 template <int taps, int channels>
-void sum_byte_pixels(const uint8_t* row, int64_t width, const int32_t* first, const int32_t* weights, int64_t n,
+void sum_byte_pixels(const uint8_t* row, int64_t width, const int32_t* first, const int16_t* weights, int64_t n,
                      int32_t* sums) {
-  const __m128i order = channels == 3 ? _mm_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1)
-                                      : _mm_setr_epi8(0, -1, 4, -1, 1, -1, 5, -1, 2, -1, 6, -1, 3, -1, 7, -1);
-  for (int64_t x = 0; x < n; ++x, weights += taps, sums += channels) {
-    const int64_t at = first[x];
-    if (at < 0 || (at + taps - 2) * channels + 8 > width * channels) {  // 8 bytes are read
-      sum_pixels<taps, channels>(row, width, channels, first + x, weights, 1, sums);
+  constexpr int together = taps == 2 ? 2 : 4;  // neighbors that are read at once
+  constexpr int c = channels, last = channels == 3 ? -1 : 1;
+  const auto pairs = [](int at) {
+    const int end = last < 0 ? -1 : at + 3;
+    return _mm256_broadcastsi128_si256(_mm_setr_epi8(at, -1, at + c, -1, at + 1, -1, at + 1 + c, -1, at + 2, -1,
+                                                     at + 2 + c, -1, end, -1, last < 0 ? -1 : end + c, -1));
+  };
+  const __m256i near = pairs(0), far = pairs(together == 4 ? 2 * c : 0);
+  const auto holds = [&](int64_t at) {
+    return at >= 0 && (at + taps - together) * c + (together == 4 ? 16 : 8) <= width * c;
+  };
+  const auto load = [](const uint8_t* p) {
+    const auto* const at = reinterpret_cast<const __m128i*>(p);
+    return together == 4 ? _mm_loadu_si128(at) : _mm_loadl_epi64(at);
+  };
+  const auto both = [](__m128i low, __m128i high) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+  };
+  int64_t x = 0;
+  while (x < n) {
+    if (x + 2 > n || !holds(first[x]) || !holds(first[x + 1])) {
+      sum_pixels<taps, channels>(row, width, channels, first + x, weights + x * taps, 1, sums + x * c);
+      ++x;
       continue;
     }
-    __m128i sum = _mm_setzero_si128();
-    for (int k = 0; k < taps; k += 2) {
-      const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(row + (at + k) * channels));
-      const __m128i pair = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(weights + k));
-      const __m128i both = _mm_shuffle_epi32(_mm_packs_epi32(pair, pair), 0);
-      sum = _mm_add_epi32(sum, _mm_madd_epi16(_mm_shuffle_epi8(bytes, order), both));
+    const uint8_t *const a = row + int64_t{first[x]} * c, *const b = row + int64_t{first[x + 1]} * c;
+    const int16_t* const w = weights + x * taps;
+    __m256i sum = _mm256_setzero_si256();
+    for (int k = 0; k < taps; k += together) {
+      const __m256i bytes = both(load(a + k * c), load(b + k * c));
+      const auto add = [&](const __m256i& order, __m256i weight) {
+        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_shuffle_epi8(bytes, order), weight));
+      };
+      if constexpr (together == 4) {
+        const __m256i four = both(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(w + k)),
+                                  _mm_loadl_epi64(reinterpret_cast<const __m128i*>(w + taps + k)));
+        add(near, _mm256_shuffle_epi32(four, 0x00)), add(far, _mm256_shuffle_epi32(four, 0x55));
+      } else {
+        const __m128i four = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(w));
+        add(near, both(_mm_shuffle_epi32(four, 0x00), _mm_shuffle_epi32(four, 0x55)));
+      }
     }
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(sums), sum);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(sums + x * c), _mm256_castsi256_si128(sum));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(sums + (x + 1) * c), _mm256_extracti128_si256(sum, 1));
+    x += 2;
   }
 }
 #endif

@@ -18,12 +18,19 @@ struct SiftRule {
 
 struct FloatPlane {
   int64_t height = 0, width = 0;
-  std::unique_ptr<float[]> values;
   FloatPlane() = default;
   FloatPlane(int64_t h, int64_t w)
-      : height(h), width(w), values(std::make_unique_for_overwrite<float[]>(static_cast<size_t>(h * w))) {}
-  float* row(int64_t y) { return values.get() + y * width; }
-  const float* row(int64_t y) const { return values.get() + y * width; }
+      : height(h),
+        width(w),
+        pitch_(w % 256 == 0 ? w + 16 : w),
+        values_(std::make_unique_for_overwrite<float[]>(static_cast<size_t>(h * pitch_))) {}
+  float* row(int64_t y) { return values_.get() + y * pitch_; }
+  const float* row(int64_t y) const { return values_.get() + y * pitch_; }
+
+ private:
+  int64_t pitch_ =
+      0;  // one cache line more than a width of 2^k has: all rows would be in the same few lines of a cache
+  std::unique_ptr<float[]> values_;
 };
 
 struct Octave {

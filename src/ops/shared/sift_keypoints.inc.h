@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where differences are extreme, and gradients; included once per target by sift_keypoints.cpp.
 
-using Lanes = float __attribute__((vector_size(16 * sizeof(float))));
+// A vector is as wide as a register: GCC keeps wider ones in memory, element by element.
+constexpr int64_t kWide = PENSTOCK_TARGET_FLOATS ? PENSTOCK_TARGET_FLOATS : 4;
+using Lanes = float __attribute__((vector_size(kWide * sizeof(float))));
 
 // Of nine rows: the largest and the least number of each column. The compiler does not see that no row overlaps
 // another one, so vectors are written out.
@@ -19,7 +21,7 @@ template <class V> PENSTOCK_INLINE void extremes_at(const float* const* rows, in
 }
 inline void extremes_down(const float* const* rows, int64_t width, float* most, float* least) {
   int64_t x = 0;
-  for (; x + 16 <= width; x += 16) extremes_at<Lanes>(rows, x, most, least);
+  for (; x + kWide <= width; x += kWide) extremes_at<Lanes>(rows, x, most, least);
   for (; x < width; ++x) extremes_at<float>(rows, x, most, least);
 }
 // 1 where a number is beyond the threshold and the largest or least one around it. The first and last are not read.

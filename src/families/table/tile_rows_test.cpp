@@ -1,30 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookups and rows of tiles give the bytes of plain loops on every target.
+// Rows of tiles give the bytes of plain loops on every target.
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "families/table/lookup.h"
 #include "families/table/tile_rows.h"
 
 namespace penstock::table {
 namespace {
-
-TEST(Lookup, EqualsALoopAndWritesNoMore) {
-  std::mt19937 random(1);
-  for (int round = 0; round < 200; ++round) {
-    const int64_t n = random() % 300;
-    std::vector<uint8_t> table(256), in(static_cast<size_t>(n) + 1), out(in.size());
-    for (auto* v : {&table, &in}) std::ranges::generate(*v, [&] { return static_cast<uint8_t>(random()); });
-    for (const Target t : {Target::scalar, Target::avx2, best_target()}) {
-      if (t > best_target()) continue;
-      out.back() = 77;
-      look_up_bytes(t, in.data(), out.data(), n, table.data());
-      for (size_t i = 0; i < static_cast<size_t>(n); ++i) ASSERT_EQ(out[i], table[in[i]]);
-      ASSERT_EQ(out.back(), 77);
-    }
-  }
-}
 
 TEST(TileRows, EqualTheRuleOnEveryTarget) {
   std::mt19937 random(2);
