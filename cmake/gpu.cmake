@@ -25,11 +25,12 @@ set(video_kernels pixel/prelude.h pixel/host_device.h pixel/yuv_rgb.h cuda/video
 file(GLOB kernel_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/kernels/*.h)
 list(FILTER kernel_sources EXCLUDE REGEX "/(emit|kernel_writer|fold_text|numbered_operators|type_names|vocabulary)\\.h$")  # the host's
 list(REMOVE_ITEM kernel_sources cuda/kernels/spellings.h)
-list(PREPEND kernel_sources cuda/kernels/spellings.h pixel/frame_colors.h launch/find_entry.h)
+list(PREPEND kernel_sources cuda/kernels/spellings.h pixel/frame_colors.h launch/find_entry.h launch/word_runs.h)
 # The kernels of whole operators and of families: a text is one of them, with what it includes of these and of the vocabulary.
 file(GLOB whole_kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/whole/kernels/*.h
      src/families/*/kernels/*.h)
-list(PREPEND whole_kernels pixel/prelude.h pixel/extremes.h pixel/gamma.h pixel/frame_colors.h launch/find_entry.h launch/entry.h launch/global_memory.h launch/refusal.h numerics/lz4_block.h numerics/folds.h
+list(PREPEND whole_kernels pixel/prelude.h pixel/extremes.h pixel/gamma.h pixel/frame_colors.h launch/find_entry.h
+     launch/word_runs.h launch/entry.h launch/global_memory.h launch/refusal.h numerics/lz4_block.h numerics/folds.h
      numerics/mirrored.h numerics/loudness.h
      numerics/butterflies.inc.h numerics/fourier_plan.h numerics/fourier_stages.h numerics/convolution_stages.h)
 function(penstock_embed_headers source namespace function)

@@ -69,7 +69,9 @@ template <class Stage> struct PixelRows {
     Index i = block.begin + static_cast<Index>(threadIdx.x / 32);
     if (i >= block.end) return;
     Vectors words;
-    Part next = part(i);
+    Index x[Stage::kRow.dims];  // the innermost in pixels
+    loops.place(i, across, kRowPixels, x);
+    Part next = part(x);
     load(next, words);
     for (;;) {
       const Part own = next;
@@ -79,7 +81,7 @@ template <class Stage> struct PixelRows {
           *reinterpret_cast<FourWords*>(pixels + 16 + (lane_of(u) + 32 * k) * 16) = words.v[k][u];
       i += warps;
       const bool more = i < block.end;
-      if (more) next = part(i), load(next, words);
+      if (more) advance(x), next = part(x), load(next, words);
       __syncwarp();
       convert(own);
       __syncwarp();
@@ -89,9 +91,17 @@ template <class Stage> struct PixelRows {
   }
 
  private:
-  __device__ inline Part part(Index number) const {
-    Index x[Stage::kRow.dims];
-    loops.place(number, across, kRowPixels, x);
+  // To the part that is `warps` after this one: without divisions.
+  __device__ inline void advance(Index (&x)[Stage::kRow.dims]) const {
+    const Index row = across * kRowPixels;
+    x[kLast] += static_cast<Index>(warps) * kRowPixels;
+    for (; x[kLast] >= row; x[kLast] -= row)
+      if constexpr (kLast > 0) ++x[kLast - 1];
+    PENSTOCK_UNROLL
+    for (int d = kLast - 1; d > 0; --d)
+      for (; x[d] >= loops.extent[d]; x[d] -= loops.extent[d]) ++x[d - 1];
+  }
+  __device__ inline Part part(const Index (&x)[Stage::kRow.dims]) const {
     const Index left = loops.extent[kLast] - x[kLast];
     Part p;
     p.count = left < kRowPixels ? static_cast<int>(left) : kRowPixels;
@@ -105,6 +115,14 @@ template <class Stage> struct PixelRows {
   }
   __device__ inline void load(const Part& p, Vectors& to) const {
     const int past = past_vector(p.from), bytes = p.count * kPlanes;
+    if ((past | (bytes & 15)) == 0) {
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kLoads; ++k)
+        for (int u = 0; u < kOwnLanes; ++u)
+          if (const int at = (lane_of(u) + 32 * k) * 16; at < bytes)
+            to.v[k][u] = *reinterpret_cast<const FourWords*>(p.from + at);
+      return;
+    }
     PENSTOCK_UNROLL
     for (int k = 0; k < kLoads; ++k)
       for (int u = 0; u < kOwnLanes; ++u) {
@@ -128,16 +146,27 @@ template <class Stage> struct PixelRows {
     }
   }
   __device__ inline void convert(const Part& p) const {
+    if (p.forward && (past_vector(p.from) & 3) == 0) quads<true>(p);
+    else quads<false>(p);
+  }
+  // `plain`: forward, from whole words.
+  template <bool plain> __device__ inline void quads(const Part& p) const {
     const int past = past_vector(p.from);
     PENSTOCK_ROLLED
     for (int i = 0; i < kRowPixels / 4; i += 32)
       for (int u = 0; u < kOwnLanes; ++u) {
         const int q = i + lane_of(u);
         if (4 * q >= p.count) continue;
-        uint32_t w[3];
-        words_of<3>(pixels, 16 + past + kPlanes * (p.forward ? 4 * q : p.count - 4 - 4 * q), w);
-        const PixelQuad own{w[0], w[1], w[2]};
-        quad(p.forward ? own : in_reverse(own), reinterpret_cast<uint32_t*>(made + 16) + q * kMade);
+        uint32_t* to = reinterpret_cast<uint32_t*>(made + 16) + q * kMade;
+        if constexpr (plain) {
+          const uint32_t* w = reinterpret_cast<const uint32_t*>(pixels + 16 + past) + kPlanes * q;
+          quad({w[0], w[1], w[2]}, to);
+        } else {
+          uint32_t w[3];
+          words_of<3>(pixels, 16 + past + kPlanes * (p.forward ? 4 * q : p.count - 4 - 4 * q), w);
+          const PixelQuad own{w[0], w[1], w[2]};
+          quad(p.forward ? own : in_reverse(own), to);
+        }
       }
   }
   __device__ inline void quad(const PixelQuad& q, uint32_t* to) const {
@@ -177,9 +206,18 @@ template <class Stage> struct PixelRows {
     }
   }
   __device__ inline void store(uint8_t* to, int bytes) const {
+    constexpr int kStores = kMade == 1 ? 1 : kLoads;
     const int past = past_vector(to);
+    if ((past | (bytes & 15)) == 0) {
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kStores; ++k)
+        for (int u = 0; u < kOwnLanes; ++u)
+          if (const int at = (lane_of(u) + 32 * k) * 16; at < bytes)
+            *reinterpret_cast<FourWords*>(to + at) = *reinterpret_cast<const FourWords*>(made + 16 + at);
+      return;
+    }
     PENSTOCK_UNROLL
-    for (int k = 0; k < (kMade == 1 ? 1 : kLoads); ++k)
+    for (int k = 0; k < kStores; ++k)
       for (int u = 0; u < kOwnLanes; ++u) {
         const int at = (lane_of(u) + 32 * k) * 16 - past;
         if (at >= bytes) continue;

@@ -48,6 +48,13 @@ template <class T> PENSTOCK_INLINE T element_within(float v) {
 PENSTOCK_INLINE float rounded_within(float v) { return v + 12582912.0f - 12582912.0f; }
 // from_lane and round_to, without the conversion unit where possible.
 template <class V, class T> PENSTOCK_INLINE T element_of(V v) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 860
+  if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>) {  // one instruction; NaN gives 0, too
+    uint32_t byte;
+    asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(byte) : "f"(v));
+    return static_cast<uint8_t>(byte);
+  }
+#endif
   if constexpr (is_small<T, V>) return static_cast<T>(std::bit_cast<int32_t>(small_integer<T>(v)));
   else return from_lane<V, T>(v);
 }

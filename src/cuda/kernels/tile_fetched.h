@@ -6,32 +6,9 @@
 #pragma once
 #include "cuda/kernels/streams.h"
 #include "cuda/kernels/tile_sizes.h"
-#include "cuda/kernels/tiles.h"
-#include "cuda/kernels/warp_lanes.h"
+#include "cuda/kernels/tile_stores.h"
 
 namespace penstock {
-
-// Whether pixels of results are three words, so that lanes can exchange them and store neighboring words.
-template <class Stage> constexpr bool makes_words =
-    sizeof(typename Stage::Out) == 4 && Stage::kOutPlanes == 3 && !Stage::kRow.fills;
-
-// Stores 32 neighbors of row y, from column x on; results(at, made) makes those of column `at`.
-template <class Stage, class Results>
-__device__ inline void store_turned(const StageTile<Stage>& t, int x, int y, const Results& results) {
-  typedef typename Stage::Out Out;
-  uint32_t own[3][kOwnLanes], turned[3][kOwnLanes];
-  for (int u = 0; u < kOwnLanes; ++u) {
-    Out made[1][3];
-    results(x + lane_of(u), made);
-    for (int p = 0; p < 3; ++p) own[p][u] = std::bit_cast<uint32_t>(made[0][p]);
-  }
-  turn_words(own, turned);
-  Out* to = t.out + ((t.x0 + x) * 3 + (t.y0 + y) * t.row_out);
-  PENSTOCK_UNROLL
-  for (int k = 0; k < 3; ++k)
-    for (int u = 0; u < kOwnLanes; ++u)
-      if (const int i = 32 * k + lane_of(u); i < (t.nx - x) * 3) to[i] = std::bit_cast<Out>(turned[k][u]);
-}
 
 template <class Stage> struct FetchedTile {
   typedef typename Stage::Index Index;
@@ -153,24 +130,12 @@ template <class Stage> struct FetchedTile {
       if (at_y >= t.ny || x >= t.nx) continue;
       const float* upper = slot(turn, i / 2 * kTapsY) + (gathers ? 0 : lead(corner(at_y, 0)));
       const float* lower = kTapsY == 1 ? upper : slot(turn, i / 2 * kTapsY + 1) + (gathers ? 0 : lead(corner(at_y, 1)));
-      const auto results = [&](int at, auto& made) {
+      store_row(t, x, at_y, [&](int at, auto& made) {
         const int own = at < t.nx ? at : t.nx - 1;
         sampled_results<Stage, 1>(
             t.coefs, t.block.fault, [&](int, auto& from) { filter(own, at_y, upper, lower, from); },
             [&](int) { return at < t.nx; }, made);
-      };
-      if (makes_words<Stage> && t.store.interleaved) {
-        if constexpr (makes_words<Stage>) store_turned(t, x, at_y, results);
-      } else {
-        for (int u = 0; u < kOwnLanes; ++u) {
-          const int at = x + lane_of(u);
-          typename Stage::Out made[1][Stage::kOutPlanes];
-          if (at >= t.nx) continue;
-          results(at, made);
-          t.store.group(
-              t.out + ((t.x0 + at) * t.store.x + (t.y0 + at_y) * t.row_out), 1, true, [](int) { return false; }, made);
-        }
-      }
+      });
     }
   }
   // The source's value of an output, in all planes. Down first, as everywhere.

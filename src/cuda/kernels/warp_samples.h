@@ -7,6 +7,7 @@
 #include "cuda/kernels/stage_group.h"
 #include "cuda/kernels/stage_loops.h"
 #include "cuda/kernels/warp_shape.h"
+#include "launch/word_runs.h"
 
 namespace penstock {
 
@@ -39,14 +40,15 @@ template <class Stage> struct ImageWarp {
   typedef NeighborBlend<Stage::kSourceStaysBytes> Blend;
   static constexpr int kPlanes = Stage::kPlanes;
   static constexpr bool kNearest = Stage::kNearest, kInIntegers = Stage::kSourceStaysBytes,
-                        kBytePixels = std::is_same_v<In, uint8_t> && kPlanes == 3;
+                        kBytePixels = std::is_same_v<In, uint8_t> && kPlanes == 3,
+                        kWordPixels = sizeof(In) == 4 && kPlanes == 3 && !kNearest;
 
   double m[6];
   int last_x, last_y;   // the source's last sample
   Index sx, sy, plane;  // its strides
   float outside;
   bool border_fill, near;
-  bool beside;  // pixels are contiguous
+  bool beside;  // pixels are contiguous; of words, rows are not closer than what read_words() has beside them
   int64_t step_x, step_y;
 
   __device__ inline ImageWarp(const StageBlock<Stage>& b, const StageLoops<Stage>& loops)
@@ -56,7 +58,7 @@ template <class Stage> struct ImageWarp {
     last_x = static_cast<int>(read.extent[0]) - 1, last_y = static_cast<int>(read.extent[1]) - 1;
     outside = *reinterpret_cast<const float*>(b.table + read.fill);
     border_fill = read.border_fill != 0, near = read.near != 0;
-    beside = plane == 1 && sx == kPlanes;
+    beside = plane == 1 && sx == kPlanes && (!kWordPixels || sy >= kPlanes || -sy >= kPlanes);
     step_x = affine_step(m[0]), step_y = affine_step(m[3]);
   }
 
@@ -72,9 +74,10 @@ template <class Stage> struct ImageWarp {
     }
     px += past * step_x, py += past * step_y;
     if constexpr (kInIntegers && !kNearest) px += kAffineByteHalf, py += kAffineByteHalf;
-    // The last samples that may be the first of an output's taps; -1: none.
-    const int ux = last_x - !kNearest, uy = last_y - !kNearest;
-    if (inside(px, step_x, ux) && inside(py, step_y, uy)) {
+    // The last samples that may be the first of an output's taps; -1: none. Of words the first row and the last one are
+    // left to border().
+    const int ux = last_x - !kNearest, uy = last_y - !kNearest - kWordPixels;
+    if (inside(px, step_x, 0, ux) && inside(py, step_y, kWordPixels, uy)) {
       if (beside) inner<true>(image, px, py, g);
       else inner<false>(image, px, py, g);
     } else {
@@ -86,10 +89,10 @@ template <class Stage> struct ImageWarp {
   static constexpr int kHop = kWarpAcross;
 
   PENSTOCK_HD static inline float number(In v) { return number_of<In, float>(v); }
-  // Whether all outputs that begin at a position have samples [0, last].
-  PENSTOCK_HD static inline bool inside(int64_t position, int64_t step, int last) {
+  // Whether all outputs that begin at a position have samples [first, last].
+  PENSTOCK_HD static inline bool inside(int64_t position, int64_t step, int first, int last) {
     const int a = affine_at(position), b = affine_at(position + (kWarpGroup - 1) * kHop * step);
-    return (a >= 0) & (a <= last) & (b >= 0) & (b <= last);
+    return (a >= first) & (a <= last) & (b >= first) & (b <= last);
   }
   // The position of the next output. The one after the last is not used, and may wrap.
   PENSTOCK_HD static inline int64_t next(int64_t position, int64_t step) {
@@ -105,6 +108,8 @@ template <class Stage> struct ImageWarp {
         for (int p = 0; p < kPlanes; ++p) g[j][p] = number(corner[p * apart]);
       } else if constexpr (kBytePixels && packed) {
         byte_pixel(corner, Blend(px, py), g[j]);
+      } else if constexpr (kWordPixels && packed) {
+        word_pixel(corner, Blend(px, py), g[j]);
       } else {
         const Blend blend(px, py);
         for (int p = 0; p < kPlanes; ++p) {
@@ -126,6 +131,13 @@ template <class Stage> struct ImageWarp {
         to[p] = blend.rows(a - kRaw, b - a, c - kRaw, d - c);
       }
     }
+  }
+  __device__ inline void word_pixel(const In* corner, const Blend& blend, float (&to)[kPlanes]) const {
+    uint32_t upper[2 * kPlanes], lower[2 * kPlanes];
+    read_words(corner, upper), read_words(corner + sy, lower);
+    const auto at = [](uint32_t word) { return number(std::bit_cast<In>(word)); };
+    for (int p = 0; p < kPlanes; ++p)
+      to[p] = blend(at(upper[p]), at(upper[p + kPlanes]), at(lower[p]), at(lower[p + kPlanes]));
   }
   // Some are not.
   __device__ inline void border(const In* image, int64_t px, int64_t py, Group& g) const {
