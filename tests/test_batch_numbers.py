@@ -73,6 +73,8 @@ def options_of(rng, buckets, grouped=False):
     if buckets and rng.random() < 0.3:
         given["lengths"] = [float(rng.randrange(1, 9)) for _ in range(SIZE)]
         given["max_cost"] = rng.choice([0.0, 12.0])
+        if given["max_cost"] and rng.random() < 0.5:
+            given["packing_window"] = rng.choice([1, 6, 100])
     elif given["deal"] == "sample" and not given.get("shuffle_after_epoch"):
         given["stick_to_shard"] = rng.random() < 0.3
     if rng.random() < 0.3:

@@ -266,6 +266,8 @@ struct SampleStatus {
   bool ok() const { return status == PENSTOCK_OK; }
 };
 
+struct PackedSamples;
+
 // Samples of one type in memory of the host or of a GPU, that may differ in their shapes.
 class Batch {
  public:
@@ -366,6 +368,8 @@ class Batch {
   // The memory is not freed before the work that is on the stream now.
   void used_on(void* stream) const { check(penstock_batch_used_on(handle(), stream)); }
   void wait() const { check(penstock_batch_wait(handle())); }  // blocks the host until everything is written
+  // The samples in one row. They may differ in their first extent alone.
+  PackedSamples packed() const;
   Device device() const { return {info().device_kind, info().device_id, nullptr}; }
   bool on_gpu() const { return info().device_kind == PENSTOCK_GPU; }
 
@@ -490,6 +494,23 @@ class Batch {
   std::shared_ptr<const std::vector<SampleStatus>> statuses_;
   bool read_only_ = false;
 };
+
+// Samples in one row, as attention of variable length takes them: each a batch of one sample, on the device of the
+// batch.
+struct PackedSamples {
+  Batch values;         // the samples one after another along their first dimension
+  Batch offsets;        // int32, one more than samples: where each begins in the row, and where the last one ends
+  Batch positions;      // int32, as long as the row: the place in its sample of each entry
+  int64_t longest = 0;  // entries of the longest sample
+};
+
+inline PackedSamples Batch::packed() const {
+  penstock_batch *values = nullptr, *offsets = nullptr, *positions = nullptr;
+  PackedSamples p;
+  check(penstock_batch_pack(handle(), &values, &offsets, &positions, &p.longest));
+  p.values = Batch(values), p.offsets = Batch(offsets), p.positions = Batch(positions);
+  return p;
+}
 
 }  // namespace api
 }  // namespace penstock

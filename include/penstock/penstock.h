@@ -212,6 +212,15 @@ PENSTOCK_API penstock_status penstock_batch_used_on(const penstock_batch* batch,
 /* Blocks the host until the batch is written. */
 PENSTOCK_API penstock_status penstock_batch_wait(const penstock_batch* batch);
 
+/* The samples in one row, as attention of variable length takes them. `values`: the samples one after another along
+ * their first dimension, a batch of one sample; not copied if they lie so in memory. `offsets`: int32, num_samples + 1
+ * numbers, where each sample begins in the row and where the last one ends. `positions`: int32, as long as the row, the
+ * place in its sample of each entry. `longest`: entries of the longest sample. All on the device of the batch; each may
+ * be NULL. The samples may differ in their first extent alone. */
+PENSTOCK_API penstock_status penstock_batch_pack(const penstock_batch* batch, penstock_batch** values,
+                                                 penstock_batch** offsets, penstock_batch** positions,
+                                                 int64_t* longest);
+
 /* DLPack 1: include its header, dlpack.h, to look inside. A tensor is one sample. On a GPU these two use the legacy
  * default stream; the `_on` functions take any stream. */
 struct DLManagedTensorVersioned;

@@ -160,6 +160,11 @@ class Batch(_Expressions):
     def joined(self) -> Tensor:
         """The samples one after another along their first dimension, as one tensor: shares the memory of samples that lie
         so. TypeError if their other extents differ."""
+    def packed(self) -> tuple[Tensor, Tensor, Tensor, int]:
+        """The samples in one row, as attention of variable length takes them: what joined() returns; int32 offsets, one
+        more than samples, where each sample begins in the row and where the last one ends; int32 positions, as long as
+        the row, the place in its sample of each entry; and how many entries the longest sample has. TypeError if the
+        other extents differ."""
     def as_array(self) -> NDArray[Any]:
         """The batch as one NumPy array; TypeError if the samples differ in shape."""
     def as_cpu(self) -> Batch: ...

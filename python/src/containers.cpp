@@ -386,6 +386,16 @@ void bind_samples(nb::class_<Batch>& c) {
           "joined", &joined_samples,
           "The samples one after another along their first dimension, as one tensor: shares the memory of samples that "
           "lie so. TypeError if their other extents differ.")
+      .def(
+          "packed",
+          [](const Batch& b) {
+            PackedSamples p = packed_samples(b);
+            return nb::make_tuple(std::move(p.values), std::move(p.offsets), std::move(p.positions), p.longest);
+          },
+          "The samples in one row, as attention of variable length takes them: what joined() returns; int32 offsets, "
+          "one more than samples, where each sample begins in the row and where the last one ends; int32 positions, "
+          "as long as the row, the place in its sample of each entry; and how many entries the longest sample has. "
+          "TypeError if the other extents differ.")
       .def("as_reshaped_tensor", &reshaped, nb::arg("shape"));
 }
 

@@ -16,7 +16,8 @@ void bind_row_packing(nb::module_& m) {
     std::memcpy(numbers.data(), lengths.data(), numbers.size() * sizeof(uint32_t));
     const PackedRows rows = [&] {
       ReleaseGil release;
-      return pack_rows(numbers, row_length, window, seed);
+      const Packing packing{.row_length = static_cast<double>(row_length), .window = window, .seed = seed};
+      return pack_rows(std::span<const uint32_t>(numbers), packing);
     }();
     return nb::make_tuple(
         nb::bytes(reinterpret_cast<const char*>(rows.samples.data()), rows.samples.size() * sizeof(uint32_t)),

@@ -69,6 +69,25 @@ TEST(Batch, SamplesWithGapsAreJoinedByACopy) {
   EXPECT_THROW(joined_samples(Batch::uniform(DType::int32, Shape{}, {}, 2)), Error);
 }
 
+TEST(Batch, PackedSamplesHaveOffsetsAndPositions) {
+  Batch b(DType::int32, 1, {}, 4);
+  for (const auto& [i, n] : {std::pair{0, 3}, {1, 0}, {2, 1}, {3, 2}}) b.sample(i).shape = Shape{n};
+  b.allocate();
+  for (int i = 0; i < 4; ++i) std::iota(b.view(i).as<int32_t>(), b.view(i).as<int32_t>() + b.shape(i)[0], 10 * i);
+  const PackedSamples p = packed_samples(b);
+  const auto numbers = [](const Tensor& t) {
+    return std::vector<int32_t>(t.view.as<int32_t>(), t.view.as<int32_t>() + t.view.volume());
+  };
+  EXPECT_EQ(numbers(p.values), (std::vector<int32_t>{0, 1, 2, 20, 30, 31}));
+  EXPECT_EQ(numbers(p.offsets), (std::vector<int32_t>{0, 3, 3, 4, 6}));
+  EXPECT_EQ(numbers(p.positions), (std::vector<int32_t>{0, 1, 2, 0, 0, 1}));
+  EXPECT_EQ(p.longest, 3);
+  EXPECT_THROW(packed_samples(Batch(DType::int32, 1, {}, 0)), Error);
+  Batch long_row(DType::uint8, 1, {}, 2);  // refused before memory is allocated
+  for (int i = 0; i < 2; ++i) long_row.sample(i).shape = Shape{INT32_MAX};
+  EXPECT_THROW(packed_samples(long_row), Error);
+}
+
 TEST(Batch, MixedTypesOrRanksAreRefused) {
   std::vector<Tensor> a{Tensor::empty(DType::uint8, Shape{2}), Tensor::empty(DType::int8, Shape{2})};
   EXPECT_THROW(Batch::from_tensors(a), Error);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/joined_samples.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "base/error.h"
 #include "batch/transfer.h"
 
@@ -55,6 +58,26 @@ Tensor joined_samples(const Batch& b) {
     at += b.shape(i).volume() * static_cast<int64_t>(size_of(b.dtype()));
   }
   return t;
+}
+
+PackedSamples packed_samples(const Batch& b) {
+  const int64_t entries = joined_shape(b)[0];
+  if (entries > INT32_MAX) bad_argument("a row of {} entries is too long: offsets are int32", entries);
+  PackedSamples p;
+  Tensor offsets = Tensor::empty(DType::int32, Shape{b.size() + 1});
+  Tensor positions = Tensor::empty(DType::int32, Shape{entries});
+  auto* const to = offsets.view.as<int32_t>();
+  to[0] = 0;
+  for (int i = 0; i < b.size(); ++i) {
+    const auto length = static_cast<int32_t>(b.shape(i)[0]);
+    int32_t* const place = positions.view.as<int32_t>() + to[i];
+    std::iota(place, place + length, 0);
+    to[i + 1] = to[i] + length;
+    p.longest = std::max<int64_t>(p.longest, length);
+  }
+  p.values = joined_samples(b);
+  p.offsets = copy_to(offsets, b.device(), b.stream), p.positions = copy_to(positions, b.device(), b.stream);
+  return p;
 }
 
 }  // namespace penstock

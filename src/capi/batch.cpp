@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "batch/joined_samples.h"
 #include "capi/edge.h"
 
 namespace penstock {
@@ -159,5 +160,22 @@ penstock_status penstock_batch_set_sample(penstock_batch* batch, int index, void
       s.shape = before;
       throw;
     }
+  });
+}
+
+penstock_status penstock_batch_pack(const penstock_batch* batch, penstock_batch** values, penstock_batch** offsets,
+                                    penstock_batch** positions, int64_t* longest) {
+  return guarded([&] {
+    PackedSamples p = packed_samples(required(batch, "batch").batch);
+    std::vector<Batch> made;
+    std::vector<penstock_batch**> to;
+    const auto give = [&](penstock_batch** where, Tensor& part) {
+      if (where) made.push_back(Batch::from_tensors({std::move(part)})), to.push_back(where);
+    };
+    give(values, p.values), give(offsets, p.offsets), give(positions, p.positions);
+    std::vector<penstock_batch*> handles(made.size());
+    give_batches(std::move(made), handles.data());
+    for (size_t k = 0; k < handles.size(); ++k) *to[k] = handles[k];
+    if (longest) *longest = p.longest;
   });
 }

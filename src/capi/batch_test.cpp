@@ -117,6 +117,37 @@ TEST(CapiBatch, RefusesWhatCannotBe) {
   penstock_batch_destroy(nullptr);
 }
 
+TEST(CapiBatch, SamplesAreInOneRow) {
+  const int64_t shapes[] = {2, 0, 3};
+  int32_t values[] = {7, 8, 4, 5, 6};
+  void* data[] = {values, nullptr, values + 2};
+  auto d = zeroed<penstock_batch_description>();
+  d.dtype = PENSTOCK_INT32, d.ndim = 1, d.num_samples = 3, d.shapes = shapes, d.data = data;
+  penstock_batch *b = nullptr, *row = nullptr, *offsets = nullptr, *positions = nullptr;
+  ASSERT_EQ(penstock_batch_create(&d, &b), PENSTOCK_OK);
+  int64_t longest = 0;
+  ASSERT_EQ(penstock_batch_pack(b, &row, &offsets, &positions, &longest), PENSTOCK_OK) << penstock_last_error();
+  const auto numbers = [](penstock_batch* of) {
+    const auto s = sample(of, 0);
+    const auto* first = static_cast<const int32_t*>(s.data);
+    return std::vector<int32_t>(first, first + s.shape[0]);
+  };
+  EXPECT_EQ(numbers(row), (std::vector<int32_t>{7, 8, 4, 5, 6}));
+  EXPECT_EQ(numbers(offsets), (std::vector<int32_t>{0, 2, 2, 5}));
+  EXPECT_EQ(numbers(positions), (std::vector<int32_t>{0, 1, 0, 1, 2}));
+  EXPECT_EQ(longest, 3);
+  for (penstock_batch* made : {row, offsets, positions}) penstock_batch_destroy(made);
+  longest = 0;
+  EXPECT_OK(penstock_batch_pack(b, nullptr, nullptr, nullptr, &longest));
+  EXPECT_EQ(longest, 3);
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "NULL", penstock_batch_pack(nullptr, &row, nullptr, nullptr, nullptr));
+  penstock_batch_destroy(b);
+  Images images({{4, 5}, {2, 7}});
+  b = images.batch();
+  EXPECT_FAILS(PENSTOCK_ERROR_TYPE, "first extent alone", penstock_batch_pack(b, &row, nullptr, nullptr, nullptr));
+  penstock_batch_destroy(b);
+}
+
 TEST(CapiBatch, StructsMayGrow) {
   Images images({{4, 5}});
   struct Later {

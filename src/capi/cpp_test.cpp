@@ -179,6 +179,28 @@ TEST(Cpp, PipelinesAreBuilt) {
   refused("not a value of this pipeline", [&] { Pipeline(graph, {Value{0, 7}}, {.batch_size = 1}); });
 }
 
+// Rows of at most ten elements from a reader, as attention of variable length takes them.
+TEST(Cpp, SamplesOfAReaderAreInOneRow) {
+  Graph graph(7);
+  const Value index =
+      fn::readers::indices(graph, {.size = 6, .lengths = {{6, 5, 3, 1, 2, 4}}, .max_cost = 10.0, .packing_window = 6});
+  const Value row = fn::expand_dims(index, {.axes = {0}});
+  Pipeline pipeline(graph, {row}, {.batch_size = 4, .threads = 1});
+  const std::vector<std::vector<int64_t>> rows{{0, 5}, {1, 2, 4}, {3}};
+  for (const auto& wanted : rows) {
+    const PackedSamples p = pipeline.run()[0].packed();
+    const Tensor values = p.values[0], offsets = p.offsets[0], positions = p.positions[0];
+    ASSERT_EQ(values.shape, Shape{static_cast<int64_t>(wanted.size())});
+    ASSERT_EQ(offsets.shape, Shape{static_cast<int64_t>(wanted.size()) + 1});
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_EQ(values.as<int64_t>()[i], wanted[i]);
+      EXPECT_EQ(offsets.as<int32_t>()[i], static_cast<int32_t>(i));
+      EXPECT_EQ(positions.as<int32_t>()[i], 0);
+    }
+    EXPECT_EQ(p.longest, 1);
+  }
+}
+
 TEST(Cpp, APipelineSaysWhichSampleIsLost) {
   const auto file = [](uint8_t value) {
     const std::string header = "P5 2 2 255\n";

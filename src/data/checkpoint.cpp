@@ -71,7 +71,8 @@ void check_fingerprint(const OrderFingerprint& saved, const OrderFingerprint& no
                  !saved.batches ? "its batches were not formed by length, those of this reader are"
                  : !now.batches
                      ? "its batches were formed by length, those of this reader are not"
-                     : "its batches were formed by other lengths, another max_cost, bucket_width or batch size");
+                     : "its batches were formed by other lengths, another max_cost, bucket_width, packing_window or "
+                       "batch size");
   std::string text;
   auto compare = [&](const char* what, auto before, auto after) {
     if (before != after) text += fmt::format("{}{} was {}, is {}", text.empty() ? "" : "; ", what, before, after);

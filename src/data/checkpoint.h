@@ -21,7 +21,7 @@ struct OrderFingerprint {
   uint64_t list_hash = 0;
   Shuffle shuffle = Shuffle::none;
   bool stick_to_shard = false;
-  uint64_t batches = 0;  // LengthBuckets::hash() where size counts batches, else 0
+  uint64_t batches = 0;  // FormedBatches::hash() where size counts batches, else 0
   bool operator==(const OrderFingerprint&) const = default;
 };
 

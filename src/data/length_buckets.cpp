@@ -2,44 +2,15 @@
 #include "data/length_buckets.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
-#include "base/error.h"
 #include "data/hash.h"
 #include "data/permutation.h"
 #include "data/replacement.h"
 
 namespace penstock {
 namespace {
-
-// Bits that ascend as the length descends.
-uint32_t key_of(float length) { return ~std::bit_cast<uint32_t>(length + 0.0f); }  // + 0: there is one zero
-
-// One pass of a stable sort, by 16 bits of the keys.
-void sort_by_digit(std::span<const float> lengths, int shift, std::vector<uint32_t>& order,
-                   std::vector<uint32_t>& sorted) {
-  std::vector<uint32_t> begin(1 << 16);
-  const auto digit = [&](uint32_t i) { return key_of(lengths[i]) >> shift & 0xFFFF; };
-  for (const uint32_t i : order) ++begin[digit(i)];
-  std::exclusive_scan(begin.begin(), begin.end(), begin.begin(), uint32_t{0});
-  for (const uint32_t i : order) sorted[begin[digit(i)]++] = i;
-  order.swap(sorted);
-}
-
-void check_lengths(std::span<const float> lengths, const BucketSettings& s,
-                   const std::function<std::string(int64_t)>& name_of) {
-  for (size_t i = 0; i < lengths.size(); ++i) {
-    if (!std::isfinite(lengths[i]) || lengths[i] < 0)
-      bad_argument("{} has the length {}: a length is a finite number, not negative", name_of(static_cast<int64_t>(i)),
-                   lengths[i]);
-    if (s.max_cost > 0 && lengths[i] > s.max_cost)
-      bad_argument("{} has the length {}, more than max_cost = {}: raise max_cost, or leave out what is longer",
-                   name_of(static_cast<int64_t>(i)), lengths[i], s.max_cost);
-  }
-}
 
 uint64_t hash_of(std::span<const float> lengths, std::span<const int64_t> groups, const BucketSettings& s) {
   uint64_t hash = mix64(static_cast<uint64_t>(s.batch_size));
@@ -59,21 +30,9 @@ int64_t size_of_batches(float longest, const BucketSettings& s) {
 
 }  // namespace
 
-std::vector<uint32_t> sorted_by_length(std::span<const float> lengths, std::span<const int64_t> groups) {
-  std::vector<uint32_t> order(lengths.size()), sorted(lengths.size());
-  std::iota(order.begin(), order.end(), uint32_t{0});
-  sort_by_digit(lengths, 0, order, sorted);
-  sort_by_digit(lengths, 16, order, sorted);
-  if (!groups.empty())
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return groups[a] < groups[b]; });
-  return order;
-}
-
 LengthBuckets::LengthBuckets(std::span<const float> lengths, std::span<const int64_t> groups,
                              const BucketSettings& settings, const std::function<std::string(int64_t)>& name_of) {
-  if (lengths.empty() || lengths.size() > UINT32_MAX)
-    bad_argument("batches by length are for 1 to 2^32 - 1 samples, got {}", lengths.size());
-  check_lengths(lengths, settings, name_of);
+  check_lengths(lengths, settings.max_cost, name_of);
   hash_ = hash_of(lengths, groups, settings);
   order_ = sorted_by_length(lengths, groups);
   divide(lengths, groups, settings);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/sample_order.h"
+#include "data/formed_batches.h"
 
 namespace penstock {
 
@@ -17,35 +17,30 @@ struct BucketSettings {
   float width = .05f;      // of a bucket: how much shorter than its longest sample the others may be
 };
 
-// Divides samples into buckets and those into batches. Only the lengths decide how many batches there are and how many
-// samples each has, so all epochs have as many; which samples meet in a batch is a pure function of seed and epoch.
+// Divides samples into buckets and those into batches.
 //
 // The samples are sorted by length, the longest first. A bucket begins with the longest sample that is left, which
 // decides how many samples a batch of the bucket has: batch_size, or fewer so that they times its length are within
 // max_cost. It takes the samples that are at most `width` shorter, as many as fill whole batches. If they do not fill
 // one, it takes samples of half the length too; where there are none the batch has fewer samples: to fill it up with
 // much shorter ones costs more padding than a further batch. In each epoch the samples of a bucket are permuted. The
-// numbers of the batches count through the buckets; a SampleOrder over these numbers shuffles and deals the batches.
-class LengthBuckets {
+// numbers of the batches count through the buckets.
+class LengthBuckets final : public FormedBatches {
  public:
   // groups: empty, or a number for each sample: a batch has samples of one group. Error (argument), with the name of
   // the sample, on a length that is negative, not finite, or above max_cost.
   LengthBuckets(std::span<const float> lengths, std::span<const int64_t> groups, const BucketSettings& settings,
                 const std::function<std::string(int64_t sample)>& name_of);
 
-  int64_t samples() const { return static_cast<int64_t>(order_.size()); }
-  int64_t batches() const { return batches_; }
-  // The share of the lengths in batches that are padded to the longest sample of their bucket: the least of any epoch.
-  double real_share() const { return real_share_; }
-  // Of lengths, groups and settings. Never 0.
-  uint64_t hash() const { return hash_; }
-
-  // Appends the samples of a batch: OrderedSample::index is its number. The id of a sample is its place in the buckets;
-  // in a repeated batch it is above that by a multiple of samples(), another one for each repetition.
+  int64_t samples() const override { return static_cast<int64_t>(order_.size()); }
+  int64_t batches() const override { return batches_; }
+  // Of batches that are padded to the longest sample of their bucket.
+  double real_share() const override { return real_share_; }
+  uint64_t hash() const override { return hash_; }
   void append(uint64_t seed, uint64_t epoch, bool shuffled, const OrderedSample& batch,
-              std::vector<OrderedSample>& out) const;
-  // A sample of the same bucket instead of the one with this id.
-  int64_t instead(uint64_t seed, uint64_t epoch, int64_t position, uint32_t attempt) const;
+              std::vector<OrderedSample>& out) const override;
+  // A sample of the same bucket.
+  int64_t instead(uint64_t seed, uint64_t epoch, int64_t position, uint32_t attempt) const override;
 
  private:
   struct Bucket {
@@ -62,8 +57,5 @@ class LengthBuckets {
   double real_share_ = 1;
   uint64_t hash_ = 1;
 };
-
-// The numbers of the samples by group, in each the longest first; equal ones in their order.
-std::vector<uint32_t> sorted_by_length(std::span<const float> lengths, std::span<const int64_t> groups);
 
 }  // namespace penstock

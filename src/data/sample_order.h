@@ -25,7 +25,7 @@ struct OrderSettings {
   int32_t shard_id = 0;
   bool stick_to_shard = false;
   uint64_t list_hash = 0;   // FileList::hash() or similar; only compared, when resuming
-  uint64_t batches = 0;     // LengthBuckets::hash() where size counts batches
+  uint64_t batches = 0;     // FormedBatches::hash() where size counts batches
   bool adopt_seed = false;  // the user gave no seed for the order: resuming adopts the state's
 };
 

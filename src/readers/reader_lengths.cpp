@@ -2,8 +2,11 @@
 // Batches by length of a reader: where the lengths come from, and what the order then counts.
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "base/progress.h"
+#include "data/length_buckets.h"
+#include "data/packed_batches.h"
 #include "data/remote_client.h"
 #include "readers/npy_numbers.h"
 #include "readers/reader_source.h"
@@ -59,9 +62,11 @@ void ReaderSource::set_batch_size(int batch_size) {
   if (by_length()) {
     check_bucketing();
     form_batches(batch_size);
-  } else if (bucketing_.settings.max_cost > 0 || !bucketing_.groups.empty()) {
+  } else if (bucketing_.window > 0 || bucketing_.max_cost > 0 || !bucketing_.groups.empty()) {
     bad_argument("{} needs the lengths of the samples: give bucket_by or lengths",
-                 bucketing_.groups.empty() ? "max_cost" : "bucket_groups");
+                 !bucketing_.groups.empty() ? "bucket_groups"
+                 : bucketing_.window > 0    ? "packing_window"
+                                            : "max_cost");
   }
 }
 
@@ -70,45 +75,61 @@ void ReaderSource::check_bucketing() const {
     bad_argument("bucket_by and lengths both give lengths: give one");
   if (arguments_.stick_to_shard)
     bad_argument("stick_to_shard does not go with batches by length: their samples are from the whole data set");
+  if (bucketing_.window == 0) return;
+  if (bucketing_.max_cost <= 0) bad_argument("packing_window needs max_cost, the length of a row");
+  if (!bucketing_.groups.empty())
+    bad_argument("packing_window and bucket_groups are mutually exclusive: the samples of a row are not of one group");
 }
 
-// From here on the order counts batches, dealt to the shards one by one.
-void ReaderSource::form_batches(int batch_size) {
-  if (buckets_) return;
-  const std::vector<float> lengths =
-      bucketing_.lengths.empty() ? lengths_by(bucketing_.bucket_by) : std::move(bucketing_.lengths);
+// Moved out of the settings: they are needed once.
+std::vector<float> ReaderSource::checked_lengths() {
+  std::vector<float> lengths =
+      bucketing_.lengths.empty() ? lengths_by(bucketing_.bucket_by) : std::exchange(bucketing_.lengths, {});
   const auto check = [&](const char* what, size_t count) {
     if (count != static_cast<size_t>(settings_.size))
       bad_argument("{} has {} numbers, but there are {} samples", what, count, settings_.size);
   };
   check(bucketing_.bucket_by.empty() ? "lengths" : bucketing_.bucket_by.c_str(), lengths.size());
   if (!bucketing_.groups.empty()) check("bucket_groups", bucketing_.groups.size());
-  bucketing_.settings.batch_size = batch_size;
-  buckets_.emplace(lengths, bucketing_.groups, bucketing_.settings, [&](int64_t i) { return source_of(i); });
-  if (buckets_->batches() < settings_.num_shards)
+  return lengths;
+}
+
+// From here on the order counts batches, dealt to the shards one by one.
+void ReaderSource::form_batches(int batch_size) {
+  if (formed_) return;
+  const std::vector<float> lengths = checked_lengths();
+  const auto name_of = [&](int64_t i) { return source_of(i); };
+  const Bucketing& b = bucketing_;
+  if (b.window > 0) {
+    const PackedSettings packed{batch_size, b.max_cost, b.window, settings_.shuffle != Shuffle::none};
+    formed_ = std::make_unique<PackedBatches>(lengths, packed, name_of);
+  } else {
+    const BucketSettings buckets{batch_size, b.max_cost, b.width};
+    formed_ = std::make_unique<LengthBuckets>(lengths, b.groups, buckets, name_of);
+  }
+  if (formed_->batches() < settings_.num_shards)
     bad_argument(
         "the data set has {} batches by length, fewer than num_shards = {}: a smaller max_cost or batch size "
         "makes more",
-        buckets_->batches(), settings_.num_shards);
+        formed_->batches(), settings_.num_shards);
   OrderSettings settings = settings_;
-  settings.size = buckets_->batches(), settings.batches = buckets_->hash();
+  settings.size = formed_->batches(), settings.batches = formed_->hash();
   if (settings.shuffle == Shuffle::none) settings.shuffle = Shuffle::dealt;
-  bucketing_.lengths = {};
   begin(SampleOrder(settings));
 }
 
 void ReaderSource::append(uint64_t epoch, const OrderedSample& counted, std::vector<Chosen>& samples) const {
-  if (!buckets_) {
+  if (!formed_) {
     samples.push_back({epoch, counted});
     return;
   }
   std::vector<OrderedSample> batch;
-  buckets_->append(settings_.seed, epoch, settings_.shuffle == Shuffle::every_epoch, counted, batch);
+  formed_->append(settings_.seed, epoch, settings_.shuffle == Shuffle::every_epoch, counted, batch);
   for (const OrderedSample& s : batch) samples.push_back({epoch, s});
 }
 
 int ReaderSource::announce(uint64_t epoch, const OrderedSample& counted) {
-  if (!buckets_) {
+  if (!formed_) {
     ranges_of(index_of(epoch, counted), ranges_);
     return 1;
   }

@@ -26,7 +26,7 @@ ReaderSource::ReaderSource(const ReaderOptions& o) {
   }
   if (o.seed.given() && *o.seed >= 0) arguments_.seed = *o.seed;
   if (o.shuffle_after_epoch_seed.given()) arguments_.shuffle_after_epoch_seed = *o.shuffle_after_epoch_seed;
-  bucketing_ = {o.bucket_by, o.lengths, o.bucket_groups, {.max_cost = o.max_cost, .width = o.bucket_width}};
+  bucketing_ = {o.bucket_by, o.lengths, o.bucket_groups, o.max_cost, o.bucket_width, o.packing_window};
 }
 
 void ReaderSource::open(uint64_t seed, int64_t size, uint64_t list_hash) {
@@ -165,7 +165,7 @@ int ReaderSource::next(SourceBatch& batch, int batch_size, EpochMode mode) {
 }
 
 int64_t ReaderSource::index_instead(uint64_t epoch, int64_t position, int64_t, uint32_t attempt) const {
-  if (buckets_) return buckets_->instead(settings_.seed, epoch, position, attempt);
+  if (formed_) return formed_->instead(settings_.seed, epoch, position, attempt);
   const int64_t other = replacement_position(settings_.seed, epoch, position % settings_.size, attempt, settings_.size);
   return order_->index_at(epoch, other);
 }
@@ -189,10 +189,10 @@ std::optional<ReaderMeta> ReaderSource::meta() const {
     m.number_of_shards = dealing_.workers, m.shard_id = dealing_.worker, m.deals_batches = true;
   }
   m.pad_last_batch = arguments_.pad_last_batch, m.stick_to_shard = arguments_.stick_to_shard;
-  if (!buckets_) return m;
-  m.epoch_size = m.epoch_size_padded = buckets_->samples();
+  if (!formed_) return m;
+  m.epoch_size = m.epoch_size_padded = formed_->samples();
   m.shard_size = -1;  // another one in each epoch
-  m.batches = buckets_->batches(), m.real_share = buckets_->real_share();
+  m.batches = formed_->batches(), m.real_share = formed_->real_share();
   return m;
 }
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "data/container.h"
-#include "data/length_buckets.h"
+#include "data/formed_batches.h"
 #include "data/read_ahead.h"
 #include "data/replacement.h"
 #include "data/sample_order.h"
@@ -23,6 +23,7 @@ struct ReaderOptions : SourceOperator {
   std::vector<float> lengths;
   std::vector<int64_t> bucket_groups;
   float max_cost = 0, bucket_width = .05f;
+  int64_t packing_window = 0;
 };
 
 // `deal` of readers and of the mix.
@@ -57,6 +58,11 @@ template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {
            within(0, 1))
       .arg("bucket_groups", &Op::bucket_groups,
            "A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape.")
+      .arg("packing_window", &Op::packing_window,
+           "With max_cost: a batch has samples that fit together into one row, their lengths add up to at most "
+           "max_cost. So many samples are placed together, from the longest to the shortest, each in the first batch "
+           "that has room. 0: batches of samples of near length.",
+           at_least(0))
       .arg("initial_fill", &Op::initial_fill,
            "Accepted without effect: the shuffle is always over the whole data "
            "set.")
@@ -126,7 +132,7 @@ class ReaderSource : public Source {
   int64_t length(uint64_t epoch, int batch_size, EpochMode mode) const {
     return numbers(batch_size, mode).length(epoch);
   }
-  int unit(int batch_size) const { return buckets_ ? 1 : batch_size; }  // how many a batch takes
+  int unit(int batch_size) const { return formed_ ? 1 : batch_size; }  // how many a batch takes
   void append(uint64_t epoch, const OrderedSample& counted, std::vector<Chosen>& samples) const;
   int choose(int batch_size, EpochMode mode);
   // With deal="batch" (readers/reader_dealing.cpp): what this shard has in the round of batches that begins at `at`, or
@@ -137,7 +143,8 @@ class ReaderSource : public Source {
   int announce(uint64_t epoch, const OrderedSample& counted);  // adds to ranges_; how many samples it is
   void check_bucketing() const;
   void form_batches(int batch_size);
-  bool by_length() const { return buckets_ || !bucketing_.bucket_by.empty() || !bucketing_.lengths.empty(); }
+  std::vector<float> checked_lengths();
+  bool by_length() const { return formed_ || !bucketing_.bucket_by.empty() || !bucketing_.lengths.empty(); }
   void ask_for_what_follows(int batch_size, EpochMode mode);
   void announce_what_follows(int batch_size, EpochMode mode);
   void put(SourceBatch& batch, int i, int64_t index, const std::string& source) const;
@@ -146,14 +153,15 @@ class ReaderSource : public Source {
     std::string bucket_by;
     std::vector<float> lengths;
     std::vector<int64_t> groups;
-    BucketSettings settings;
+    float max_cost, width;
+    int64_t window;  // of packing; 0: samples of near length meet
   };
 
   ReaderArguments arguments_;
   Dealing dealing_;  // of batches
   int batch_size_ = 1;
   Bucketing bucketing_;
-  std::optional<LengthBuckets> buckets_;
+  std::unique_ptr<FormedBatches> formed_;
   std::vector<Chosen> chosen_;
   OrderSettings settings_;
   std::optional<SampleOrder> order_;

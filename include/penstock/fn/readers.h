@@ -102,6 +102,10 @@ struct VideoArguments {
   Optional<int64_t> max_pixels{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // How sequences that begin too near the end are filled. none: they are omitted; constant: fill_value; edge, repeat:
@@ -151,6 +155,7 @@ struct VideoArguments {
     max_cost.add_to(collected, "max_cost");
     max_pixels.add_to(collected, "max_pixels");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     pad_mode.add_to(collected, "pad_mode");
     random_shuffle.add_to(collected, "random_shuffle");
@@ -231,6 +236,10 @@ struct ArrowArguments {
   Optional<double> missing_number{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // Paths of Arrow IPC files; patterns with * or ? become the files that match, sorted. Default: {}.
@@ -264,6 +273,7 @@ struct ArrowArguments {
     missing.add_to(collected, "missing");
     missing_number.add_to(collected, "missing_number");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     path.add_to(collected, "path");
     random_shuffle.add_to(collected, "random_shuffle");
@@ -316,6 +326,10 @@ struct CaffeArguments {
   Optional<double> max_cost{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
@@ -345,6 +359,7 @@ struct CaffeArguments {
     lengths.add_to(collected, "lengths");
     max_cost.add_to(collected, "max_cost");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     random_shuffle.add_to(collected, "random_shuffle");
     seed.add_to(collected, "seed");
@@ -400,6 +415,10 @@ struct Caffe2Arguments {
   Optional<int64_t> num_labels{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
@@ -432,6 +451,7 @@ struct Caffe2Arguments {
     max_cost.add_to(collected, "max_cost");
     num_labels.add_to(collected, "num_labels");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     random_shuffle.add_to(collected, "random_shuffle");
     seed.add_to(collected, "seed");
@@ -500,6 +520,10 @@ struct CocoArguments {
   Optional<std::string> meta_files_path{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // Add an output: a mask of labels. Default: false.
@@ -558,6 +582,7 @@ struct CocoArguments {
     max_cost.add_to(collected, "max_cost");
     meta_files_path.add_to(collected, "meta_files_path");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     pixelwise_masks.add_to(collected, "pixelwise_masks");
     polygon_masks.add_to(collected, "polygon_masks");
@@ -634,6 +659,10 @@ struct FileArguments {
   Optional<double> max_cost{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // With bucket_shapes: an .npy file with height and width of each picture, (pictures, 2), instead of headers.
@@ -672,6 +701,7 @@ struct FileArguments {
     lengths.add_to(collected, "lengths");
     max_cost.add_to(collected, "max_cost");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     picture_sizes.add_to(collected, "picture_sizes");
     random_shuffle.add_to(collected, "random_shuffle");
@@ -735,6 +765,10 @@ struct FitsArguments {
   Optional<double> max_cost{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
@@ -768,6 +802,7 @@ struct FitsArguments {
     lengths.add_to(collected, "lengths");
     max_cost.add_to(collected, "max_cost");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     random_shuffle.add_to(collected, "random_shuffle");
     seed.add_to(collected, "seed");
@@ -818,6 +853,10 @@ struct IndicesArguments {
   Optional<double> max_cost{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
@@ -846,6 +885,7 @@ struct IndicesArguments {
     lengths.add_to(collected, "lengths");
     max_cost.add_to(collected, "max_cost");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     random_shuffle.add_to(collected, "random_shuffle");
     seed.add_to(collected, "seed");
@@ -890,6 +930,10 @@ struct LmdbArguments {
   Optional<double> max_cost{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
@@ -919,6 +963,7 @@ struct LmdbArguments {
     lengths.add_to(collected, "lengths");
     max_cost.add_to(collected, "max_cost");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     random_shuffle.add_to(collected, "random_shuffle");
     seed.add_to(collected, "seed");
@@ -969,6 +1014,10 @@ struct MdsArguments {
   Optional<double> max_cost{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
@@ -1001,6 +1050,7 @@ struct MdsArguments {
     lengths.add_to(collected, "lengths");
     max_cost.add_to(collected, "max_cost");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     random_shuffle.add_to(collected, "random_shuffle");
     seed.add_to(collected, "seed");
@@ -1106,6 +1156,10 @@ struct MxnetArguments {
   Optional<double> max_cost{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
@@ -1134,6 +1188,7 @@ struct MxnetArguments {
     lengths.add_to(collected, "lengths");
     max_cost.add_to(collected, "max_cost");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     random_shuffle.add_to(collected, "random_shuffle");
     seed.add_to(collected, "seed");
@@ -1191,6 +1246,10 @@ struct NemoAsrArguments {
   Optional<double> min_duration{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // Quality of the resampling, 0 to 100. Default: 50.
@@ -1239,6 +1298,7 @@ struct NemoAsrArguments {
     max_samples.add_to(collected, "max_samples");
     min_duration.add_to(collected, "min_duration");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     quality.add_to(collected, "quality");
     random_shuffle.add_to(collected, "random_shuffle");
@@ -1314,6 +1374,10 @@ struct NumpyArguments {
   Optional<int64_t> num_shards{};
   // error; pad: fill_value; trim_to_shape: the region is clipped to the array. Default: OutOfBoundsPolicy::error.
   Choice<OutOfBoundsPolicy> out_of_bounds_policy{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
@@ -1364,6 +1428,7 @@ struct NumpyArguments {
     max_cost.add_to(collected, "max_cost");
     num_shards.add_to(collected, "num_shards");
     out_of_bounds_policy.add_to(collected, "out_of_bounds_policy");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     random_shuffle.add_to(collected, "random_shuffle");
     register_buffers.add_to(collected, "register_buffers");
@@ -1427,6 +1492,10 @@ struct SequenceArguments {
   Optional<int64_t> max_pixels{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
@@ -1461,6 +1530,7 @@ struct SequenceArguments {
     max_cost.add_to(collected, "max_cost");
     max_pixels.add_to(collected, "max_pixels");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     random_shuffle.add_to(collected, "random_shuffle");
     seed.add_to(collected, "seed");
@@ -1514,6 +1584,10 @@ struct TfrecordArguments {
   Optional<double> max_cost{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
@@ -1544,6 +1618,7 @@ struct TfrecordArguments {
     lengths.add_to(collected, "lengths");
     max_cost.add_to(collected, "max_cost");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     random_shuffle.add_to(collected, "random_shuffle");
     seed.add_to(collected, "seed");
@@ -1627,6 +1702,10 @@ struct VideoArguments {
   Optional<bool> normalized{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // Fill sequences that begin too near the end with zeros; otherwise they are omitted. Default: false.
@@ -1674,6 +1753,7 @@ struct VideoArguments {
     max_pixels.add_to(collected, "max_pixels");
     normalized.add_to(collected, "normalized");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     pad_sequences.add_to(collected, "pad_sequences");
     random_shuffle.add_to(collected, "random_shuffle");
@@ -1735,6 +1815,10 @@ struct WebdatasetArguments {
   Choice<MissingComponentBehavior> missing_component_behavior{};
   // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
+  // With max_cost: a batch has samples that fit together into one row, their lengths add up to at most max_cost. So
+  // many samples are placed together, from the longest to the shortest, each in the first batch that has room. 0:
+  // batches of samples of near length. Default: 0.
+  Optional<int64_t> packing_window{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
@@ -1767,6 +1851,7 @@ struct WebdatasetArguments {
     max_cost.add_to(collected, "max_cost");
     missing_component_behavior.add_to(collected, "missing_component_behavior");
     num_shards.add_to(collected, "num_shards");
+    packing_window.add_to(collected, "packing_window");
     pad_last_batch.add_to(collected, "pad_last_batch");
     random_shuffle.add_to(collected, "random_shuffle");
     seed.add_to(collected, "seed");

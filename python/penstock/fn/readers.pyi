@@ -46,6 +46,7 @@ def caffe(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -95,6 +96,10 @@ def caffe(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -140,6 +145,7 @@ def caffe2(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -194,6 +200,10 @@ def caffe2(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -254,6 +264,7 @@ def coco(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -336,6 +347,10 @@ def coco(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -386,6 +401,7 @@ def file(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -455,6 +471,10 @@ def file(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -506,6 +526,7 @@ def file(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -543,6 +564,7 @@ def fits(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -604,6 +626,10 @@ def fits(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -645,6 +671,7 @@ def indices(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -691,6 +718,10 @@ def indices(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -735,6 +766,7 @@ def lmdb(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -782,6 +814,10 @@ def lmdb(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -825,6 +861,7 @@ def mds(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -879,6 +916,10 @@ def mds(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -969,6 +1010,7 @@ def mxnet(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1017,6 +1059,10 @@ def mxnet(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -1070,6 +1116,7 @@ def nemo_asr(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1143,6 +1190,10 @@ def nemo_asr(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -1201,6 +1252,7 @@ def numpy(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1277,6 +1329,10 @@ def numpy(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -1323,6 +1379,7 @@ def sequence(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1376,6 +1433,10 @@ def sequence(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -1420,6 +1481,7 @@ def tfrecord(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1476,6 +1538,10 @@ def tfrecord(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -1538,6 +1604,7 @@ def video(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1615,6 +1682,10 @@ def video(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -1677,6 +1748,7 @@ def video_resize(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1755,6 +1827,7 @@ def webdataset(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1812,6 +1885,10 @@ def webdataset(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.

@@ -129,7 +129,7 @@ def packed(
 
     graph.required("fn.readers.packed(...)")
     _check(dataset)
-    for length in ("bucket_by", "max_cost", "bucket_width", "bucket_groups"):
+    for length in ("bucket_by", "max_cost", "bucket_width", "bucket_groups", "packing_window"):
         if length in arguments:
             raise TypeError(f"[readers.packed] all rows have one length, so there is no argument {length!r}")
     counted = _whole(lengths_of(dataset, lengths, "lengths", "readers.packed"))

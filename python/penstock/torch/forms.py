@@ -49,12 +49,16 @@ def by_output(argument, given, names, allowed):
     return {name: wish for name, wish in wishes.items() if wish is not None}
 
 
+BESIDE = {"list": (), "packed": ("offsets", "positions", "longest")}  # what a form puts beside an output
+
+
 def ragged_wishes(given, names):
     """What `ragged` of a loader or an iterator asks for, by output."""
-    wishes = by_output("ragged", given, names, ("list", "pad"))
+    wishes = by_output("ragged", given, names, ("list", "pad", "packed"))
     for name, wish in wishes.items():
-        if wish != "list" and f"{name}_lengths" in names:
-            raise ValueError(f"output_map has '{name}_lengths', where the lengths of '{name}' belong")
+        for what in BESIDE.get(wish, ("lengths",)):
+            if f"{name}_{what}" in names:
+                raise ValueError(f"output_map has '{name}_{what}', where the {what} of '{name}' belong")
     return wishes
 
 
@@ -72,10 +76,21 @@ class Filled:
         self.all += len(shapes) * prod(map(max, zip(*shapes)))
 
 
+def put_packed(entry, name, batch, keep, arrays=TORCH):
+    """entry[name]: the samples in one row; beside it what attention of variable length needs."""
+    some = batch if keep is None or keep >= len(batch) else batch[:keep]
+    values, offsets, positions, longest = some.packed()
+    entry[name] = arrays.of(values)
+    for what, value in zip(BESIDE["packed"], (arrays.of(offsets), arrays.of(positions), longest)):
+        entry[f"{name}_{what}"] = value
+
+
 def put_ragged(entry, name, batch, keep, wish, filled=None, arrays=TORCH):
-    """entry[name] and, where it is padded, the extents under "<name>_lengths"."""
+    """entry[name], and what BESIDE says; where it is padded, the extents under "<name>_lengths"."""
     if wish == "list":
         entry[name] = [arrays.of(t) for t in batch][:keep]
+    elif wish == "packed":
+        put_packed(entry, name, batch, keep, arrays)
     else:
         entry[name] = padded(batch, keep, 0 if wish == "pad" else wish, filled, arrays)
         entry[f"{name}_lengths"] = extents(batch, keep, entry[name], arrays)
@@ -93,7 +108,7 @@ class Forms:
                 raise ValueError(f"pad and ragged both say what becomes of '{name}': give one of them")
         if not named and any(wish != "list" for wish in self.ragged.values()):
             raise ValueError(
-                "ragged puts lengths beside the outputs, which needs output_map; pad= fills up without them"
+                "ragged puts more tensors beside the outputs, which needs output_map; pad= fills up without them"
             )
         if isinstance(labels, bool):
             candidates = names if labels else ()
@@ -105,7 +120,7 @@ class Forms:
         sequences = {*self.ragged, *(self.pad if isinstance(pad, dict) else ())}
         self.undecided = {n for n in candidates if n not in sequences}
         self.labels = set()
-        self.filled = {n: Filled() for n in names if n in self.pad or self.ragged.get(n, "list") != "list"}
+        self.filled = {n: Filled() for n in names if n in self.pad or self.ragged.get(n) not in (None, *BESIDE)}
 
     def of(self, outputs):
         """{name: tensor or list of tensors}"""

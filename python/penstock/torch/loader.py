@@ -56,8 +56,11 @@ class DataLoader:
         pad: A number: one tensor, filled up with it after each sample to the largest extents of the batch. For all
             outputs, or a dict by name (by number, without output_map).
         ragged: "list": a list, also where shapes are equal; "pad" or a number: as pad, and "<name>_lengths" has the
-            extents of the samples, int64. For all outputs, or a dict. Outputs that pad or ragged name are not taken
-            for labels.
+            extents of the samples, int64; "packed": one tensor of all samples, one after another along their first
+            dimension, and beside it what attention of variable length takes: "<name>_offsets", int32 (samples + 1),
+            where each sample begins and the last one ends (cu_seqlens), "<name>_positions", int32, the place in its
+            sample of each entry, and "<name>_longest", an int (max_seqlen). For all outputs, or a dict. Outputs that
+            pad or ragged name are not taken for labels.
         **others: None: an argument of torch's DataLoader is an error that says what does its work here.
 
     Raises:

@@ -39,16 +39,16 @@ void DeviceWork::enqueue(Launches& to) const {
     enqueue_copies(p.copies, to);
     enqueue_fills(p.fills, to);
     enqueue_kernels(p.kernels, to);
+    enqueue_draws(p.draws, to);
+    enqueue_reductions(p.reductions, to);
+    enqueue_normalize(p.normalized, to);
+    enqueue_axis_maps(p.axis_maps, to);
+    for (const auto& calls : p.groups) enqueue_groups(calls, to);
+    enqueue_maxima(p.maxima, to);
+    enqueue_transforms(p.transforms, to);
+    enqueue_regions(p.regions, to);
+    enqueue_maps(p.maps, to);
   }
-  enqueue_draws(draws_, to);
-  enqueue_reductions(reductions_, to);
-  enqueue_normalize(normalized_, to);
-  enqueue_axis_maps(axis_maps_, to);
-  for (const auto& phase : groups_) enqueue_groups(phase, to);
-  enqueue_maxima(maxima_, to);
-  enqueue_transforms(transforms_, to);
-  enqueue_regions(regions_, to);
-  enqueue_maps(maps_, to);
 }
 
 }  // namespace penstock

@@ -83,23 +83,25 @@ class DeviceWork final : public SampleWork {
   void fill(const View& to, const SampleNumbers& values, int channel_dim) override {
     if (to.volume() > 0) now().fills.push_back({to, values, channel_dim});
   }
-  void then() override { ++phase_; }
+  void then() override { ++phase_, group_phase_ = 0; }
   void draw(const View& out, const RandomStream& stream, const DrawRule& rule,
             std::span<const std::byte> coef) override {
-    if (out.volume() > 0) draws_.push_back({out, stream, rule, {coef.begin(), coef.end()}});
+    if (out.volume() > 0) now().draws.push_back({out, stream, rule, {coef.begin(), coef.end()}});
   }
   void reduce(const View& in, const ReductionPlan& plan, const ReductionRule& rule, const View& out) override {
-    reductions_.push_back({in, out, plan, rule});
+    now().reductions.push_back({in, out, plan, rule});
   }
   void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& rule, const View& out) override {
-    normalized_.push_back({in, out, plan, rule});
+    now().normalized.push_back({in, out, plan, rule});
   }
   void map_axis(const View& in, const View& out, int axis, const AxisRule& rule,
                 std::span<const std::byte> coef) override {
-    if (out.volume() > 0) axis_maps_.push_back({in, out, axis, rule, {coef.begin(), coef.end()}});
+    if (out.volume() > 0) now().axis_maps.push_back({in, out, axis, rule, {coef.begin(), coef.end()}});
   }
 
-  void groups(const View& in, GroupStep step) override { at(groups_, group_phase_++).push_back({in, std::move(step)}); }
+  void groups(const View& in, GroupStep step) override {
+    at(now().groups, group_phase_++).push_back({in, std::move(step)});
+  }
   void kernel(KernelStep step) override {
     if (step.work == 0) return;
     if (step.refused) ask(step);
@@ -107,18 +109,18 @@ class DeviceWork final : public SampleWork {
   }
   void* scratch(size_t bytes) override { return launches_.scratch(bytes); }
   void map(const View& in, const View& out, ElementStep step) override {
-    if (out.volume() > 0) maps_.push_back({in, out, std::move(step)});
+    if (out.volume() > 0) now().maps.push_back({in, out, std::move(step)});
   }
   const float* maximum(const View& in) override {
-    return maxima_.emplace_back(in, static_cast<float*>(scratch(sizeof(float)))).to;
+    return now().maxima.emplace_back(in, static_cast<float*>(scratch(sizeof(float)))).to;
   }
   void transform(const View& in, const View& out, const FourierLines& lines,
                  std::shared_ptr<const RealFourier> transform,
                  std::shared_ptr<const std::vector<float>> window) override {
-    if (lines.count > 0) transforms_.push_back({in, out, lines, std::move(transform), std::move(window)});
+    if (lines.count > 0) now().transforms.push_back({in, out, lines, std::move(transform), std::move(window)});
   }
   void region(const View& in, const View& begin, const View& length, const HeardRule& rule) override {
-    regions_.push_back({in, begin, length, rule});
+    now().regions.push_back({in, begin, length, rule});
   }
 
   void begin_sample(int i) { sample_ = i, phase_ = group_phase_ = 0; }
@@ -127,10 +129,20 @@ class DeviceWork final : public SampleWork {
   void settle(const std::function<void(int sample, Error)>& refuse) const;
 
  private:
+  // The steps between two calls of then(), in the order in which they run.
   struct Phase {
     std::vector<CopyStep> copies;
     std::vector<FillStep> fills;
     std::vector<KernelStep> kernels;
+    std::vector<DrawStep> draws;
+    std::vector<ReductionStep> reductions;
+    std::vector<NormalizeStep> normalized;
+    std::vector<AxisStep> axis_maps;
+    std::vector<std::vector<GroupsStep>> groups;  // by the calls since then()
+    std::vector<MaximumStep> maxima;
+    std::vector<TransformStep> transforms;
+    std::vector<RegionStep> regions;
+    std::vector<MapStep> maps;
   };
   template <class T> static T& at(std::vector<T>& all, size_t i) {
     if (all.size() <= i) all.resize(i + 1);
@@ -148,15 +160,6 @@ class DeviceWork final : public SampleWork {
   std::vector<Asked> asked_;
   std::vector<Refusal*> refusals_;  // blocks of kRefusals on the device
   std::vector<Phase> phases_;       // steps of one phase write different memory
-  std::vector<DrawStep> draws_;
-  std::vector<ReductionStep> reductions_;
-  std::vector<NormalizeStep> normalized_;
-  std::vector<AxisStep> axis_maps_;
-  std::vector<std::vector<GroupsStep>> groups_;  // by phase
-  std::vector<MapStep> maps_;
-  std::vector<MaximumStep> maxima_;
-  std::vector<TransformStep> transforms_;
-  std::vector<RegionStep> regions_;
 };
 
 }  // namespace penstock

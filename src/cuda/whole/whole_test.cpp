@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "cuda/whole/device_work.h"
 #include "exec/call.h"
 #include "gpu_room/device_batch.h"
 #include "gpu_room/random_batch.h"
@@ -115,6 +117,43 @@ TEST(GpuWhole, Means) {
   expect_equal("reductions.mean", {}, {random_batch(DType::uint8, {{1080, 1920, 3}, {333, 517, 3}}, "HWC", 6)});
   expect_equal("reductions.mean", {{"dtype", static_cast<int64_t>(DType::float64)}},
                {random_batch(DType::float32, {{1080, 1920, 3}, {333, 517, 3}}, "HWC", 7)});
+}
+
+// A copy of what a step of another kind has written, and then again such a step.
+TEST(GpuWhole, StepsRunAfterAllStepsBeforeThen) {
+  const Batch x = random_batch(DType::float32, {{7, 5}, {64, 3}}, "HW", 9), there = on_device(driver(), x);
+  const auto room = [&](const Shape& shape) {
+    return on_device(driver(), Batch::uniform(DType::float32, shape, {}, x.size()));
+  };
+  const Batch most = room({1}), copied = room({2}), least = room({1});
+  Launches launches(driver(), 0, stream_of(driver()));
+  DeviceWork work(launches);
+  for (int i = 0; i < x.size(); ++i) {
+    work.begin_sample(i);
+    const std::vector<int> all{0, 1};
+    work.reduce(there.view(i), ReductionPlan(x.shape(i), all), {Statistic::max, 0, {}}, most.view(i));
+    work.then();
+    View place = copied.view(i);
+    place.shape = {1};
+    work.fill(copied.view(i), SampleNumbers{{1000}, {}}, -1);
+    work.then();
+    work.copy(most.view(i), place);
+    work.then();
+    const std::vector<int> both{0};
+    work.reduce(copied.view(i), ReductionPlan(Shape{2}, both), {Statistic::min, 0, {}}, least.view(i));
+  }
+  work.enqueue(launches);
+  launches.run();
+  for (int i = 0; i < x.size(); ++i) {
+    float found[2];
+    driver().copy(0, &found[0], least.view(i).data, sizeof(float), stream_of(driver()));
+    driver().copy(0, &found[1], most.view(i).data, sizeof(float), stream_of(driver()));
+    driver().synchronize(0, stream_of(driver()));
+    const auto* first = x.view(i).as<float>();
+    const float want = *std::max_element(first, first + x.shape(i).volume());
+    EXPECT_EQ(found[0], want);
+    EXPECT_EQ(found[1], want);
+  }
 }
 
 TEST(GpuWhole, Normalize) {

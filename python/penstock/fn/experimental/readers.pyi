@@ -54,6 +54,7 @@ def video(
     max_cost: float = 0.0,
     bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    packing_window: int = 0,
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -132,6 +133,10 @@ def video(
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
+        packing_window (int, default 0): With max_cost: a batch has samples that fit together
+            into one row, their lengths add up to at most max_cost. So many samples are placed
+            together, from the longest to the shortest, each in the first batch that has room.
+            0: batches of samples of near length.
         seed (int): Seed of the order; default: the pipeline's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
