@@ -158,16 +158,16 @@ def test_outputs_of_iter_predict_have_no_repeated_samples():
 
 
 def test_states_after_a_description():
-    def made(**options):
+    def iterator(**options):
         return DALIGenericIterator(indices(), TAGS, reader_name="reader", prepare_first_batch=False, **options)
 
-    first, second, third = made(), made(), made()
+    first, second, third = iterator(), iterator(), iterator()
     assert first.provide_data[0].shape == (3, 4)
     second.load_state(first.state())  # before the first batch, which is described
-    expected = [batch.label[0].asnumpy() for (batch,) in third]
+    expected = [made.label[0].asnumpy() for (made,) in third]
     for found in (first, second):
-        for (batch,), numbers in zip(found, expected, strict=True):
-            assert np.array_equal(batch.label[0].asnumpy(), numbers)
+        for (given,), numbers in zip(found, expected, strict=True):
+            assert np.array_equal(given.label[0].asnumpy(), numbers)
 
 
 def test_arrays_outlive_their_iterator():

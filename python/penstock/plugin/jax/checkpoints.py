@@ -20,7 +20,9 @@ class IteratorHandler(ocp.CheckpointHandler):
     """Writes and reads the state of an iterator; IteratorSave and IteratorRestore are its arguments."""
 
     def save(self, directory: Any, args: IteratorSave) -> None:
-        """Writes the state, by one process: it is the same on all. Iterators of Grain write a file in each process.
+        """Writes the state, by one process: it is the same on all.
+
+        Where there are several processes, those of Grain write a file each.
 
         Args:
             directory: Where to.
