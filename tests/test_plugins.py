@@ -3,6 +3,7 @@
 
 import itertools
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 import plugins
 from conftest import EXAMPLES
-from penstock import fn, pipeline_def, types
+from penstock import DataError, fn, pipeline_def, types
 from penstock.plugin.interface import LastBatchPolicy
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -97,6 +98,51 @@ def test_an_iterator_continues_from_its_state(name):
             over = head[-1] is not None and whole[stop] is None  # the next loop is that of the next epoch
             left = EPOCHS - head.count(None) - over
             assert head + [None] * over + list(epochs(name, second, left)) == whole, (case, stop)
+
+
+@pytest.mark.parametrize("policy, shards", list(itertools.product(LastBatchPolicy, (1, 2))))
+def test_a_batch_that_fails_counts(tmp_path, policy, shards):
+    """Epochs with damaged files have the batches that they have with whole ones, but for those that fail."""
+
+    @pipeline_def(batch_size=1, num_threads=1)
+    def arrays(shard):
+        return fn.readers.numpy(
+            file_root=str(folder), file_filter="*.npy", name="reader", shard_id=shard, num_shards=shards
+        )
+
+    def steps():
+        pipelines = [arrays(shard) for shard in range(shards)]
+        found = plugins.plugin("numpy").Iterator(
+            pipelines, ["x"], reader_name="reader", last_batch_policy=policy, auto_reset=True, prepare_first_batch=False
+        )
+        for _ in range(2):
+            while True:
+                try:
+                    yield [outputs["x"].ravel().tolist() for outputs in next(found)]
+                except DataError as error:
+                    yield re.search(r"\d\.npy", str(error))[0]
+                except StopIteration:
+                    break
+            yield None
+
+    whole = []
+    for damaged in ((), (0,), (2,), (4,), (1, 4)):
+        folder = tmp_path / "-".join(["files", *map(str, damaged)])
+        folder.mkdir()
+        for k in range(5):
+            np.save(folder / f"{k}.npy", np.full(1, k))
+        for k in damaged:
+            (folder / f"{k}.npy").write_bytes(b"not an array")
+        found = list(itertools.islice(steps(), 30))
+        whole = whole or found
+        assert len(found) == len(whole)
+        for step, expected in zip(found, whole):
+            names = {f"{int(k)}.npy" for part in expected or [] for k in part}
+            bad = {f"{k}.npy" for k in damaged}
+            if isinstance(step, str):  # [] has a sample that the shard repeats, which does not count
+                assert step in (bad if [] in expected else names & bad)
+            else:
+                assert step == expected and not names & bad
 
 
 def test_states_of_others_are_refused():

@@ -27,7 +27,7 @@ class Instance {
     int32_t device = -1;
     if (kind == TRITONSERVER_INSTANCEGROUPKIND_GPU) check(TRITONBACKEND_ModelInstanceDeviceId(handle, &device));
     if (auto function = model.function(device))
-      function_ = std::make_unique<FunctionInstance>(model, std::move(function));
+      function_ = std::make_unique<FunctionInstance>(model, std::move(function), model.gpu_of(device));
     else pipeline_ = std::make_unique<PipelineInstance>(model, device);
   }
 

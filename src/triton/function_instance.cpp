@@ -10,6 +10,7 @@ namespace {
 
 Batch range_of(const Batch& from, int first, int count) {
   Batch part(from.dtype(), from.ndim(), from.layout(), count);
+  part.set_device(from.device());
   part.block = from.block;
   for (int i = 0; i < count; ++i) part.sample(i) = from.sample(first + i);
   return part;
@@ -17,8 +18,8 @@ Batch range_of(const Batch& from, int first, int count) {
 
 }  // namespace
 
-FunctionInstance::FunctionInstance(Model& model, std::shared_ptr<const Function> function)
-    : model_(model), function_(std::move(function)), pool_(model.threads()) {}
+FunctionInstance::FunctionInstance(Model& model, std::shared_ptr<const Function> function, int gpu)
+    : model_(model), function_(std::move(function)), gpu_(gpu), pool_(model.threads()) {}
 
 // Small parts, so that threads end together; large enough that a part's own cost does not count.
 std::vector<FunctionInstance::Part> FunctionInstance::parts_of(std::span<const std::unique_ptr<Job>> jobs) {
@@ -39,7 +40,7 @@ std::vector<FunctionInstance::Part> FunctionInstance::parts_of(std::span<const s
 
 void FunctionInstance::run(std::span<const std::unique_ptr<Job>> jobs) {
   for (const auto& job : jobs)
-    if (!job->failed()) job->attempt([&] { job->begin_outputs(); });
+    if (!job->failed()) job->attempt([&] { job->begin_outputs(gpu_); });
   const auto parts = parts_of(jobs);
   pool_.parallel_for(static_cast<int64_t>(parts.size()), [&](int64_t i, int) {
     const Part& part = parts[static_cast<size_t>(i)];
@@ -63,11 +64,13 @@ void FunctionInstance::compute(const Part& part) const {
   FunctionCall call;
   call.inputs = given, call.into = into, call.first_sample = part.number, call.errors = &errors;
   function_->call(call, results);
+  const auto is_on_gpu = [](const Batch& b) { return b.device().kind == DeviceKind::gpu; };
+  if (std::any_of(targets.begin(), targets.end(), is_on_gpu)) runtime_of(gpu_).synchronize(gpu_, thread_stream(gpu_));
   bool failed = false;
   for (size_t i = 0; i < errors.size(); ++i)
     if (errors[i]) job.fail(*errors[i], part.first + static_cast<int>(i)), failed = true;
   for (size_t k = 0; k < results.size() && !failed; ++k)
-    if (job.wants(k) && !into[k]) job.keep(k, part.first, on_host(results[k]));
+    if (job.wants(k) && !into[k]) job.keep(k, part.first, results[k]);
 }
 
 }  // namespace penstock::triton

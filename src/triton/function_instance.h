@@ -9,7 +9,8 @@ namespace penstock::triton {
 
 class FunctionInstance {
  public:
-  FunctionInstance(Model& model, std::shared_ptr<const Function> function);
+  // gpu: where the function computes what it has on a GPU.
+  FunctionInstance(Model& model, std::shared_ptr<const Function> function, int gpu);
   // Jobs that have not failed. Sends nothing.
   void run(std::span<const std::unique_ptr<Job>> jobs);
 
@@ -25,6 +26,7 @@ class FunctionInstance {
 
   Model& model_;
   const std::shared_ptr<const Function> function_;
+  const int gpu_;
   ThreadPool pool_;
 };
 

@@ -2,53 +2,23 @@
 #include "triton/job.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "triton/element_types.h"
+#include "batch/transfer.h"
 #include "triton/request_inputs.h"
 
 namespace penstock::triton {
-
-void* output_memory(TRITONBACKEND_Response* response, const TensorOfModel& t, DType type, int samples,
-                    const Shape& shape) {
-  if (server_type(type) != t.type && !(t.type == TRITONSERVER_TYPE_BYTES))
-    bad_type("output '{}' is {}, but the configuration of the model says {}", t.name, name_of(type),
-             config_name(t.type));
-  std::vector<int64_t> extents{samples};
-  extents.insert(extents.end(), shape.begin(), shape.end());
-  if (shape.empty()) extents.push_back(1);
-  TRITONBACKEND_Output* output = nullptr;
-  check(TRITONBACKEND_ResponseOutput(response, &output, t.name.c_str(), server_type(type), extents.data(),
-                                     static_cast<uint32_t>(extents.size())));
-  void* data = nullptr;
-  auto kind = TRITONSERVER_MEMORY_CPU;
-  int64_t device = 0;
-  const uint64_t bytes = static_cast<uint64_t>(samples) * static_cast<uint64_t>(shape.volume()) * size_of(type);
-  check(TRITONBACKEND_OutputBuffer(output, &data, bytes, &kind, &device));
-  if (kind == TRITONSERVER_MEMORY_GPU)
-    bad_argument("output '{}' is to be written to memory of a GPU: use system shared memory", t.name);
-  return data;
-}
-
-char* copy_range(const Batch& from, int first, int end, char* to) {
-  for (int i = first; i < end; ++i) {
-    const View v = from.view(i);
-    View target = v;
-    target.data = to, target.strides = dense_strides(v.shape);
-    copy_strided(v, target);
-    to += static_cast<size_t>(v.volume()) * size_of(v.dtype);
-  }
-  return to;
-}
 
 Job::Job(TRITONBACKEND_Request* request, const Signature& signature)
     : request_(request), signature_(signature), error_(nullptr, TRITONSERVER_ErrorDelete) {
   targets_.resize(signature.outputs.size());
   parts_.resize(signature.outputs.size());
+  begun_.resize(signature.outputs.size());
+  wanted_on_gpu_.assign(signature.outputs.size(), 0);
   wanted_.assign(signature.outputs.size(), 1);
   attempt([&] {
     stop_if_cancelled();
     read_wanted();
+    read_places();
     inputs_ = request_inputs(request, signature);
   });
 }
@@ -97,29 +67,54 @@ void Job::read_wanted() {
   }
 }
 
+void Job::read_places() {
+  if (!TRITONBACKEND_RequestOutputBufferProperties) return;
+  for (size_t k = 0; k < wanted_.size(); ++k) {
+    if (!wanted_[k] || !signature_.outputs[k].on_gpu) continue;
+    auto kind = TRITONSERVER_MEMORY_CPU;
+    int64_t device = 0;
+    const char* name = signature_.outputs[k].name.c_str();
+    TRITONSERVER_Error* error = TRITONBACKEND_RequestOutputBufferProperties(request_, name, nullptr, &kind, &device);
+    wanted_on_gpu_[k] = !error && kind == TRITONSERVER_MEMORY_GPU;
+    ignore(error);
+  }
+}
+
 void Job::begin_response() {
   TRITONBACKEND_Response* made = nullptr;
   check(TRITONBACKEND_ResponseNew(&made, request_));
   response_.reset(made);
 }
 
-void Job::begin_outputs() {
+void Job::begin_outputs(int gpu) {
   begin_response();
   for (size_t k = 0; k < targets_.size(); ++k) {
     const TensorOfModel& t = signature_.outputs[k];
-    if (!wanted_[k] || t.on_gpu || t.own.dtype == DType::none || !t.shape || !t.shape->known()) continue;
-    auto* memory = static_cast<char*>(output_memory(response_.get(), t, t.own.dtype, samples(), *t.shape));
+    if (!wanted_[k] || (t.on_gpu && !wanted_on_gpu_[k]) || t.own.dtype == DType::none || !t.shape || !t.shape->known())
+      continue;
+    const Device own = t.on_gpu ? Device{DeviceKind::gpu, static_cast<int16_t>(gpu)} : Device{};
+    const OutputMemory memory = output_memory(response_.get(), t, t.own.dtype, samples(), *t.shape, own);
+    if (memory.device != own) {
+      begun_[k] = memory;
+      continue;
+    }
     const size_t each = static_cast<size_t>(t.shape->volume()) * size_of(t.own.dtype);
     Batch target(t.own.dtype, t.shape->size(), {}, samples());
+    target.set_device(own);
     for (int i = 0; i < samples(); ++i) {
-      target.sample(i).data = memory + static_cast<size_t>(i) * each;
+      target.sample(i).data = memory.data + static_cast<size_t>(i) * each;
       target.sample(i).shape = *t.shape;
     }
     targets_[k] = std::move(target);
   }
 }
 
-void Job::keep(size_t output, int first, Batch part) {
+Batch Job::placed(size_t output, const Batch& result) const {
+  return wanted_on_gpu_[output] ? result : on_host(result);
+}
+
+void Job::keep(size_t output, int first, const Batch& given) {
+  Batch part = placed(output, given);
   const std::lock_guard lock(mutex_);
   auto& all = parts_[output];
   const size_t end = static_cast<size_t>(first) + 1;
@@ -141,8 +136,13 @@ void Job::finish_output(size_t k) {
             "output '{}': sample {} has the shape {}, but sample 0 has {}: a response is one array; send these "
             "in requests of their own, or let the pipeline give them one size (fn.resize, fn.pad)",
             t.name, samples, part.shape(i).text(), shape.text());
-  auto* to = static_cast<char*>(output_memory(response_.get(), t, parts[0].dtype(), samples, shape));
-  for (const Batch& part : parts) to = copy_range(part, 0, part.size(), to);
+  OutputMemory to = begun_[k];
+  if (!to.data) to = output_memory(response_.get(), t, parts[0].dtype(), samples, shape, parts[0].device());
+  const size_t each = static_cast<size_t>(shape.volume()) * size_of(parts[0].dtype());
+  for (const Batch& part : parts) {
+    write_samples(part, 0, part.size(), to);
+    to.data += static_cast<size_t>(part.size()) * each;
+  }
 }
 
 void Job::finish_outputs() {

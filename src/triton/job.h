@@ -8,6 +8,7 @@
 
 #include "batch/batch.h"
 #include "triton/server_errors.h"
+#include "triton/server_memory.h"
 #include "triton/signature.h"
 
 namespace penstock::triton {
@@ -16,13 +17,6 @@ struct ResponseDelete {
   void operator()(TRITONBACKEND_Response* r) const { ignore(TRITONBACKEND_ResponseDelete(r)); }
 };
 using ResponseHandle = std::unique_ptr<TRITONBACKEND_Response, ResponseDelete>;
-
-// The memory of an output in a response, for `samples` samples of this type and shape.
-void* output_memory(TRITONBACKEND_Response* response, const TensorOfModel& t, DType type, int samples,
-                    const Shape& shape);
-
-// Copies samples of one shape into one array. Returns its end.
-char* copy_range(const Batch& from, int first, int end, char* to);
 
 class Job {
  public:
@@ -49,11 +43,14 @@ class Job {
   void stop_if_cancelled();  // by an error
 
   void begin_response();
-  // Memory in the response for outputs whose type and shape are known now: target(k) is over it. Others have none.
-  void begin_outputs();
+  // Memory in the response for outputs whose type and shape are known now: target(k) is over it, where it is on the
+  // device that computes the output. Others have none. gpu: that of outputs on a GPU.
+  void begin_outputs(int gpu);
   const Batch* target(size_t output) const { return targets_[output].size() ? &targets_[output] : nullptr; }
-  // The results of samples first ... of an output without a target. Several threads may call it.
-  void keep(size_t output, int first, Batch part);
+  // The results of samples first ... of an output without a target; they come to the host, unless the client wants
+  // them on a GPU. Several threads may call it.
+  void keep(size_t output, int first, const Batch& part);
+  Batch placed(size_t output, const Batch& result) const;
   // Copies what was kept into the response.
   void finish_outputs();
   // The response, or the error: the end of the request.
@@ -63,13 +60,15 @@ class Job {
   std::string before() const;  // "request 'id': "
   void fail(TRITONSERVER_Error* error, int sample) noexcept;
   void read_wanted();
+  void read_places();
   void finish_output(size_t k);
 
   TRITONBACKEND_Request* request_;
   const Signature& signature_;
   ResponseHandle response_;
   std::vector<Batch> inputs_, targets_;
-  std::vector<char> wanted_;
+  std::vector<OutputMemory> begun_;  // by output: in the response, but on another device than that of the results
+  std::vector<char> wanted_, wanted_on_gpu_;
   std::vector<std::vector<Batch>> parts_;  // by output: each at the place of its first sample, others are empty
   mutable std::mutex mutex_;
   std::unique_ptr<TRITONSERVER_Error, void (*)(TRITONSERVER_Error*)> error_;

@@ -128,6 +128,8 @@ std::shared_ptr<const Function> Model::function(int device) {
   return f;
 }
 
+int Model::gpu_of(int device) const { return std::max(0, device >= 0 ? device : parse_json(text_).value("device", 0)); }
+
 std::unique_ptr<Pipeline> Model::pipeline(int device) const {
   return Pipeline::from_json(text_, [&](PipelineOptions& o) {
     if (device >= 0) o.device = device;

@@ -27,6 +27,7 @@ class Model {
   // saved one.
   std::shared_ptr<const Function> function(int device);
   std::unique_ptr<Pipeline> pipeline(int device) const;
+  int gpu_of(int device) const;  // the GPU of function(device)
   // Whether a sample's result depends on the others of its call.
   bool mixes_samples() const { return mixes_samples_; }
   // Numbers of samples for random operators: no two samples of a model draw the same.

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "batch/sample_lists.h"
-#include "batch/transfer.h"
 
 namespace penstock::triton {
 namespace {
@@ -29,8 +28,8 @@ void send_part(TRITONBACKEND_ResponseFactory* factory, const Job& job, const Sig
     if (!job.wants(k)) continue;
     const Batch& from = outputs[k];
     const Shape& shape = from.shape(first);
-    auto* to = static_cast<char*>(output_memory(made, signature.outputs[k], from.dtype(), end - first, shape));
-    copy_range(from, first, end, to);
+    const auto to = output_memory(made, signature.outputs[k], from.dtype(), end - first, shape, from.device());
+    write_samples(from, first, end, to);
   }
   check(TRITONBACKEND_ResponseSend(response.release(), 0, nullptr));
 }
@@ -54,7 +53,7 @@ PipelineOutput PipelineInstance::next(const Job& job) {
   PipelineOutput out = pipeline_->run([&] {
     if (job.is_cancelled()) throw Error(ErrorKind::cancelled, "the client has cancelled the request");
   });
-  for (Batch& b : out.batches) b = on_host(b);
+  for (size_t k = 0; k < out.batches.size(); ++k) out.batches[k] = job.placed(k, out.batches[k]);
   return out;
 }
 

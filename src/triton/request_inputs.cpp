@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "batch/transfer.h"
 #include "triton/element_types.h"
 #include "triton/server_errors.h"
+#include "triton/server_memory.h"
 
 namespace penstock::triton {
 namespace {
@@ -15,10 +17,25 @@ struct Given {
   std::span<const int64_t> shape;
   const char* data = nullptr;
   uint64_t bytes = 0;
-  std::shared_ptr<void> joined;  // where it came in pieces
+  Device device;
+  std::shared_ptr<void> joined;  // where it came in pieces, or from a GPU
 };
 
-Given given_to(TRITONBACKEND_Request* request, const std::string& name) {
+// Copies memory of the server to the host.
+void read_bytes(char* to, const void* from, uint64_t bytes, Device device) {
+  if (bytes == 0) return;
+  if (device.kind == DeviceKind::cpu) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  DeviceRuntime& runtime = runtime_of(device.id);
+  const StreamHandle stream = thread_stream(device.id);
+  runtime.copy(device.id, to, from, bytes, stream);
+  runtime.synchronize(device.id, stream);
+}
+
+// What is on a GPU stays there if `stays` and it is in one piece.
+Given given_to(TRITONBACKEND_Request* request, const std::string& name, bool stays) {
   TRITONBACKEND_Input* input = nullptr;
   check(TRITONBACKEND_RequestInput(request, name.c_str(), &input));
   Given g;
@@ -34,12 +51,18 @@ Given given_to(TRITONBACKEND_Request* request, const std::string& name) {
     TRITONSERVER_MemoryType kind = TRITONSERVER_MEMORY_CPU;
     int64_t device = 0;
     check(TRITONBACKEND_InputBuffer(input, i, &data, &bytes, &kind, &device));
-    if (kind == TRITONSERVER_MEMORY_GPU)
-      fail(ErrorKind::argument, "lies in memory of a GPU: send it in the request or in system shared memory");
-    if (!to) g.data = static_cast<const char*>(data);
-    else if (bytes > 0) std::memcpy(to, data, bytes), to += bytes;
+    const Device place = device_of(kind, device);
+    if (!to && (place.kind == DeviceKind::cpu || stays)) {
+      g.data = static_cast<const char*>(data), g.device = place;
+      continue;
+    }
+    if (!to) g.joined = allocate_shared(default_memory(), g.bytes), to = static_cast<char*>(g.joined.get());
+    if (bytes > g.bytes - static_cast<uint64_t>(to - static_cast<char*>(g.joined.get())))
+      bad_data("has more bytes than the {} that the server says", g.bytes);
+    read_bytes(to, data, bytes, place);
+    to += bytes;
   }
-  if (pieces > 1) g.data = static_cast<const char*>(g.joined.get());
+  if (g.joined) g.data = static_cast<const char*>(g.joined.get());
   return g;
 }
 
@@ -87,6 +110,7 @@ Batch arrays_of(const Given& g, const TensorOfModel& t) {
   if (each != g.bytes / static_cast<uint64_t>(count) || g.bytes % static_cast<uint64_t>(count) != 0)
     bad_data("has {} bytes, but {} samples of the shape {} have {} each", g.bytes, count, shape.text(), each);
   Batch arrays(type, shape.size(), {}, count);
+  arrays.set_device(g.device);
   for (int i = 0; i < count; ++i) {
     arrays.sample(i).data = const_cast<char*>(g.data) + static_cast<uint64_t>(i) * each;
     arrays.sample(i).shape = shape;
@@ -95,7 +119,7 @@ Batch arrays_of(const Given& g, const TensorOfModel& t) {
 }
 
 Batch samples_for(TRITONBACKEND_Request* request, const TensorOfModel& t) {
-  const Given g = given_to(request, t.name);
+  const Given g = given_to(request, t.name, t.on_gpu && t.type != TRITONSERVER_TYPE_BYTES);
   Batch b = g.type == TRITONSERVER_TYPE_BYTES ? files_of(g) : arrays_of(g, t);
   b.block = g.joined;
   for (int i = 0; i < b.size(); ++i) b.sample(i).source = "sample " + std::to_string(i);

@@ -108,6 +108,11 @@ TRITONSERVER_Error* TRITONBACKEND_RequestOutputName(TRITONBACKEND_Request* reque
 // Servers before 23.10 have no cancellation: the address is null there.
 __attribute__((weak)) TRITONSERVER_Error* TRITONBACKEND_RequestIsCancelled(TRITONBACKEND_Request* request,
                                                                            bool* cancelled);
+// Where the client wants an output. Servers before 22.05 do not say it, nor do parts of an ensemble.
+__attribute__((weak)) TRITONSERVER_Error* TRITONBACKEND_RequestOutputBufferProperties(TRITONBACKEND_Request* request,
+                                                                                      const char* name, size_t* bytes,
+                                                                                      TRITONSERVER_MemoryType* kind,
+                                                                                      int64_t* device);
 TRITONSERVER_Error* TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request, uint32_t flags);
 
 TRITONSERVER_Error* TRITONBACKEND_InputProperties(TRITONBACKEND_Input* input, const char** name,
@@ -121,6 +126,7 @@ TRITONSERVER_Error* TRITONBACKEND_ResponseDelete(TRITONBACKEND_Response* respons
 TRITONSERVER_Error* TRITONBACKEND_ResponseOutput(TRITONBACKEND_Response* response, TRITONBACKEND_Output** output,
                                                  const char* name, TRITONSERVER_DataType type, const int64_t* shape,
                                                  uint32_t dimensions);
+// kind and device: those that the caller prefers, then those that it gets.
 TRITONSERVER_Error* TRITONBACKEND_OutputBuffer(TRITONBACKEND_Output* output, void** data, uint64_t bytes,
                                                TRITONSERVER_MemoryType* kind, int64_t* device);
 // Takes the response. Deletes no error.

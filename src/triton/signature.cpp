@@ -111,7 +111,7 @@ Signature signature_of(const Graph& graph, const std::vector<std::optional<Shape
       t.own = fed == Fed::video ? ValueType{DType::uint8, 1, {}} : n.types[static_cast<size_t>(k)];
       t.type = is_bytes(t.own) ? TRITONSERVER_TYPE_BYTES : server_type(t.own.dtype);
       if (t.own.ndim >= 0) t.shape = Shape::filled(t.own.ndim, -1);
-      t.node = n.id, t.video = fed == Fed::video;
+      t.node = n.id, t.video = fed == Fed::video, t.on_gpu = n.on_gpu;
       s.inputs.push_back(t);
     }
   }

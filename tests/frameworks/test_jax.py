@@ -17,6 +17,7 @@ import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from penstock import fn, pipeline_def, types
+from penstock.plugin.grain import PipelineIterDataset
 from penstock.plugin.jax import DALIGenericIterator, LastBatchPolicy, data_iterator
 from penstock.plugin.jax.checkpoints import IteratorHandler, IteratorRestore, IteratorSave
 from penstock.plugin.jax.clu import peekable_data_iterator
@@ -356,6 +357,37 @@ def test_states_of_grain_that_count_in_their_process_are_refused(tmp_path):
     own = iter(grain.MapDataset.range(8).to_iter_dataset())
     with pytest.raises(TypeError, match="not that of a Penstock iterator"):
         IteratorHandler().save(tmp_path, IteratorSave(own))
+
+
+def test_positions_of_processes_that_differ(tmp_path, monkeypatch):
+    """As filter makes them, which takes more batches in one process than in another."""
+    dataset = PipelineIterDataset(numbers(), NAMES, num_epochs=3).filter(lambda batch: batch["index"].sum() % 2 == 0)
+
+    def as_process(rank, count):
+        monkeypatch.setattr(jax, "process_index", lambda: rank)
+        monkeypatch.setattr(jax, "process_count", lambda: count)
+
+    def next_after(folder):
+        iterator = iter(dataset)
+        IteratorHandler().restore(folder, IteratorRestore(iterator))
+        return next(iterator)["index"].tolist()
+
+    expected = [batch["index"].tolist() for batch in dataset]
+    for name, taken in (("alike", (1, 1)), ("apart", (1, 2))):
+        (tmp_path / name).mkdir()
+        for rank in range(2):
+            iterator = iter(dataset)
+            for _ in range(taken[rank]):
+                next(iterator)
+            as_process(rank, 2)
+            IteratorHandler().save(tmp_path / name, IteratorSave(iterator))
+        for rank in range(2):
+            as_process(rank, 2)
+            assert next_after(tmp_path / name) == expected[taken[rank]]
+    as_process(0, 1)
+    assert next_after(tmp_path / "alike") == expected[1]
+    with pytest.raises(ValueError, match="different positions.*process_0-of-1.json"):
+        next_after(tmp_path / "apart")
 
 
 def test_peeking_takes_nothing():

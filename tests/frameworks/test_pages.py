@@ -61,14 +61,14 @@ def test_grain_on_the_page_beside_other_loaders(monkeypatch, tmp_path):
 
 
 def public():
-    from penstock.plugin import jax, tf
+    from penstock.plugin import grain, jax, tf
     from penstock.plugin.jax import checkpoints, clu
 
     tf_names = ["DALIIterator", "DALIIteratorWrapper", "Input", "PenstockDataset", "load"]
     found = [getattr(tf, name) for name in tf_names]
-    found += [getattr(module, name) for module in (jax, checkpoints, clu) for name in module.__all__]
+    found += [getattr(module, name) for module in (jax, checkpoints, clu, grain) for name in module.__all__]
     for item in dict.fromkeys(found):
-        if item.__module__.startswith(("penstock.plugin.tf", "penstock.plugin.jax")):
+        if item.__module__.startswith(("penstock.plugin.tf", "penstock.plugin.jax", "penstock.plugin.grain")):
             yield item.__name__, item
             if inspect.isclass(item):
                 own = {k: v for k, v in vars(item).items() if not k.startswith("_") and inspect.isfunction(v)}

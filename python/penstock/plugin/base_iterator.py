@@ -262,11 +262,27 @@ class BaseIterator:
             keeps = [size - max(0, self._taken - self._share())] * len(outputs)
         return self.convert_all(outputs, keeps)
 
+    def peeked(self) -> Any:
+        """Returns what the next __next__() converts, and keeps it for that; a plug-in that describes its batches asks for it.
+
+        Returns:
+            For each pipeline a tuple of batches, what they took of their sources, and how many samples count.
+
+        Raises:
+            RuntimeError: There are no data.
+        """
+        if self._first is None:
+            self._states = self._driver_states()
+            try:
+                self._first = self._next_outputs()
+            except StopIteration as error:
+                raise RuntimeError("there is no first batch to describe: the pipeline has no data") from error
+        return self._first
+
     def _next_outputs(self):
         """The next batches of each pipeline; for one whose epoch has ended its last batches, which do not count."""
         outputs, consumed, own = [], [], []
-        for driver, over in zip(self._drivers, self._over):
-            step = None if over else driver.run()
+        for step, over in zip(self._steps(), self._over):
             outputs.append(None if over else step.outputs)
             consumed.append((0, 0, True) if over else (step.samples, step.batches, step.ends_epoch))
             own.append(0 if over else self._own(step.origins))
@@ -274,6 +290,28 @@ class BaseIterator:
             last = self._last or [next(made for made in outputs if made is not None)] * len(outputs)
             outputs = [kept if made is None else made for made, kept in zip(outputs, last)]
         return outputs, consumed, own
+
+    def _steps(self):
+        """The next Step of each pipeline, None for one whose epoch has ended. After an error of one of them all have gone
+        on by a batch, which counts: the next batch follows."""
+        steps, failed, error = [], [], None
+        for k, (driver, over) in enumerate(zip(self._drivers, self._over)):
+            try:
+                steps.append(None if over else driver.run())
+            except StopIteration:
+                raise
+            except Exception as raised:
+                steps.append(None)
+                failed.append(k)
+                error = error or raised
+        if error is None:
+            return steps
+        self._batches += 1
+        self._taken += self._batch_size
+        if self._reader is not None and self._policy is not LastBatchPolicy.FILL:
+            ends = [over or (step is not None and step.ends_epoch) for over, step in zip(self._over, steps)]
+            self._over = [end or (k in failed and self._drivers[k].at_end_of_epoch()) for k, end in enumerate(ends)]
+        raise error
 
     def _begun_again(self):
         """Restarts a source whose data end at the end of an epoch, if there is a size."""

@@ -35,12 +35,7 @@ def array_of(batch: Any, name: str = "the output") -> Any:
     """
     import mxnet
 
-    kind = batch.dtype.name.lower()
-    if kind not in _TAKEN:
-        raise TypeError(
-            f"{name} is {kind}, which MXNet does not have: fn.cast(x, dtype=types.INT32) or another of "
-            f"{', '.join(_TAKEN)} in the pipeline"
-        )
+    _name_of(batch.dtype, name)
     if not batch.is_uniform():
         raise ValueError(
             f"the samples of {name} differ in shape: fn.resize, fn.crop or fn.pad in the pipeline makes them equal"
@@ -48,6 +43,17 @@ def array_of(batch: Any, name: str = "the output") -> Any:
     if not all(batch.as_tensor().shape()):
         raise ValueError(f"{name} has no elements, which MXNet's arrays cannot say")
     return mxnet.nd.from_dlpack(batch.as_tensor().__dlpack__())
+
+
+def _name_of(dtype, what):
+    """NumPy's name of an element type that MXNet has."""
+    kind = dtype.name.lower()
+    if kind not in _TAKEN:
+        raise TypeError(
+            f"{what} is {kind}, which MXNet does not have: fn.cast(x, dtype=types.INT32) or another of "
+            f"{', '.join(_TAKEN)} in the pipeline"
+        )
+    return {"float": "float32"}.get(kind, kind)
 
 
 def feed_ndarray(dali_tensor: Any, arr: Any, cuda_stream: Any = None) -> Any:
@@ -79,11 +85,36 @@ def feed_ndarray(dali_tensor: Any, arr: Any, cuda_stream: Any = None) -> Any:
     return arr
 
 
+class _Step(list):
+    """A DataBatch for each pipeline, and what Module asks a batch for: the shapes of all of them together, with which it
+    binds anew where they differ from those before, and how many samples at the end do not count.
+
+    Args:
+        batches: The DataBatches.
+        data, label: Their DataDescs.
+    """
+
+    def __init__(self, batches, data, label):
+        super().__init__(batches)
+        self.provide_data, self.provide_label = data, label
+        self.pad, self.index = batches[-1].pad, None
+
+
+def _pair_of(entry, tag):
+    """The name and the tag of an entry of output_map."""
+    if isinstance(entry, str):
+        return entry, tag
+    if not isinstance(entry, (tuple, list)) or len(entry) != 2:
+        raise ValueError(f"an entry of output_map is a name, or a pair of a name and a tag, got {entry!r}")
+    return tuple(entry)
+
+
 class DALIGenericIterator(BaseIterator):
     """Gives a list with one mxnet.io.DataBatch for each pipeline.
 
     `data` and `label` are lists of arrays in the order of output_map; `pad` says how many repeated samples at the end do not
-    count. With LastBatchPolicy.PARTIAL the last batch may have fewer samples; Module binds its new shape by itself.
+    count. With LastBatchPolicy.PARTIAL the last batch may have fewer samples; Module binds its new shape by itself. With
+    several pipelines a Module has a context for each, and `provide_data` has the shapes of all of them together.
 
     Args:
         pipelines: A Pipeline or a list of them.
@@ -118,7 +149,7 @@ class DALIGenericIterator(BaseIterator):
         last_batch_policy=LastBatchPolicy.FILL,
         prepare_first_batch=True,
     ):
-        entries = [(e, self.DATA_TAG) if isinstance(e, str) else tuple(e) for e in output_map]
+        entries = [_pair_of(entry, self.DATA_TAG) for entry in output_map]
         for name, tag in entries:
             if tag not in (self.DATA_TAG, self.LABEL_TAG):
                 raise ValueError(f"the tag of {name!r} must be {self.DATA_TAG!r} or {self.LABEL_TAG!r}, got {tag!r}")
@@ -145,7 +176,24 @@ class DALIGenericIterator(BaseIterator):
             outputs: For each pipeline a tuple of batches.
             keeps: For each pipeline how many samples count, None for all.
         """
-        return [self._batch(batches, keep) for batches, keep in zip(outputs, keeps)]
+        made = [self._batch(batches, keep) for batches, keep in zip(outputs, keeps)]
+        self._described = {tag: self._of_all(made, tag) for tag in (self.DATA_TAG, self.LABEL_TAG)}
+        return _Step(made, self._described[self.DATA_TAG], self._described[self.LABEL_TAG])
+
+    def _of_all(self, made, tag):
+        """The DataDescs of the batches of all pipelines as one."""
+        import mxnet
+
+        ours = [batch.provide_data if tag == self.DATA_TAG else batch.provide_label for batch in made]
+        return [
+            mxnet.io.DataDesc(
+                parts[0].name,
+                (sum(part.shape[0] for part in parts), *parts[0].shape[1:]),
+                parts[0].dtype,
+                parts[0].layout,
+            )
+            for parts in zip(*ours)
+        ]
 
     def _batch(self, batches, keep):
         import mxnet
@@ -157,9 +205,8 @@ class DALIGenericIterator(BaseIterator):
             if tag == self.LABEL_TAG and self._squeeze and len(array.shape) > 1:
                 array = array.reshape([e for k, e in enumerate(array.shape) if k == 0 or e != 1])
             parts[tag].append(array)
-            layout = self._layout if tag == self.DATA_TAG else ""
+            layout = self._layout if tag == self.DATA_TAG else "NCHW"[: len(array.shape)]  # N: Module divides it
             described[tag].append(mxnet.io.DataDesc(name, array.shape, array.dtype, layout))
-        self._described = described
         count = len(batches[0])
         return mxnet.io.DataBatch(
             data=parts[self.DATA_TAG],
@@ -172,8 +219,8 @@ class DALIGenericIterator(BaseIterator):
 
     def _describe(self, tag):
         if self._described is None:  # the first batch tells; it is kept for the loop
-            self._first = self._first if self._first is not None else self._next_outputs()
-            self._batch(self._first[0][0], None)
+            outputs, _, keeps = self.peeked()
+            self.convert_all(outputs, keeps)
         return self._described[tag]
 
     @property
@@ -258,6 +305,8 @@ class DALIGluonIterator(BaseIterator):
     ):
         first = pipelines[0] if isinstance(pipelines, (list, tuple)) else pipelines
         self._types = list(output_types or [self.DENSE_TAG] * first.num_outputs)
+        if len(self._types) != first.num_outputs:
+            raise ValueError(f"output_types has {len(self._types)} tags, the pipeline has {first.num_outputs} outputs")
         for tag in self._types:
             if tag not in (self.DENSE_TAG, self.SPARSE_TAG):
                 raise ValueError(f"output_types has {self.DENSE_TAG!r} and {self.SPARSE_TAG!r}, got {tag!r}")
@@ -288,10 +337,17 @@ class DALIGluonIterator(BaseIterator):
         if self._types[k] == self.DENSE_TAG:
             made = array_of(batch, f"output {k}")
             return made if count == len(batch) else made[:count]
-        return [array_of(_of_one(batch[i]), f"output {k}").reshape(batch[i].shape()) for i in range(count)]
+        return [_of_one(batch[i], f"output {k}") for i in range(count)]
 
 
-def _of_one(sample):
+def _of_one(sample, name):
+    """The array of one sample. One without elements, such as the boxes of a picture that has none, is a new array."""
+    import mxnet
+    import numpy as np
+
     from .interface import batch
 
-    return batch([sample])
+    shape = sample.shape()
+    if all(shape):
+        return array_of(batch([sample]), name).reshape(shape)
+    return mxnet.nd.array(np.empty(shape), dtype=_name_of(sample.dtype, name))

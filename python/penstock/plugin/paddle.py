@@ -124,6 +124,8 @@ class DALIClassificationIterator(DALIGenericIterator):
 def _name_of(entry):
     if not isinstance(entry, (tuple, list)):
         return entry
+    if len(entry) != 2:
+        raise ValueError(f"an entry of output_map is a name, or a pair of a name and a level of detail, got {entry!r}")
     name, level = entry
     if level:
         raise ValueError(
