@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records per second of the readers of containers, beside DALI, in one run; 2 threads, files in the page cache.
 
-    python benchmarks/containers.py [--rounds 7] [--seconds 1.5] [--data FOLDER] [--parquet]
+    python benchmarks/containers.py [--rounds 7] [--seconds 1.5] [--data FOLDER] [--parquet | --mds]
 
 Writes benchmarks/results/containers.json and containers.md. Each reader runs alone in a pipeline (raw bytes and label,
 batches of 128, no decoding) in a process of its own; a round measures both libraries one after the other, in turns first,
 and the ratio is the median of the rounds' ratios. PENSTOCK_PENSTOCK_PYTHON and PENSTOCK_DALI_PYTHON name interpreters.
---parquet measures readers.parquet beside readers.tfrecord instead, because DALI reads no Parquet; its section of
-containers.md is replaced.
+--parquet and --mds measure readers.parquet and readers.mds beside readers.tfrecord instead, because DALI reads neither;
+their section of containers.md is replaced.
 """
 
 import argparse
+import itertools
 import json
 import os
 import platform
@@ -26,7 +27,9 @@ KINDS = ["tfrecord", "lmdb", "recordio", "tar", "files"]
 SETS = {"photographs": (110_000, 3000), "small records": (4_000, 40_000)}  # mean bytes, records
 BATCH, THREADS = 128, 2
 ROW_GROUPS = {"photographs": 100, "small records": 1000}  # rows of each
-BESIDE_TFRECORD = "## Parquet beside TFRecord"
+SHARDS = {"photographs": 150, "small records": 2000}  # samples of each
+ABOUT = {"Parquet": "uncompressed, without dictionaries, pages of 256 KB", "MDS": "zstd on bytes that do not compress"}
+BESIDE_TFRECORD = {"Parquet": "## Parquet beside TFRecord", "MDS": "## MDS beside TFRecord"}
 
 
 def write_data(folder, bytes_each, count):
@@ -69,6 +72,7 @@ def write_data(folder, bytes_each, count):
         index=folder / "a.tar.idx",
     )
     write_parquet(folder, payloads)
+    write_mds(folder, payloads)
     with lmdb.open(str(folder / "lmdb"), map_size=1 << 33) as database, database.begin(write=True) as transaction:
         for k, p in enumerate(payloads):
             transaction.put(b"%08d" % k, files.caffe_datum(p, k % 1000))
@@ -92,7 +96,21 @@ def write_parquet(folder, payloads):
     table = pyarrow.table({"image": pyarrow.array(payloads, "binary"), "label": labels})
     rows = ROW_GROUPS[folder.name.replace("_", " ")]
     path = str(folder / "a.parquet")
-    parquet.write_table(table, path, row_group_size=rows, compression="none", use_dictionary=False)
+    options = {"compression": "none", "use_dictionary": False, "data_page_size": 256 << 10}  # as `penstock convert`
+    parquet.write_table(table, path, row_group_size=rows, **options)
+
+
+def write_mds(folder, payloads):
+    """Shards as they are, and compressed by zstd: that would find the records' common parts, so their bytes are others."""
+    import mds_files
+    import numpy as np
+
+    each, rng = SHARDS[folder.name.replace("_", " ")], np.random.default_rng(2)
+    for name, packing in (("mds", (None, None)), ("mds_zstd", ("zstd:3", mds_files.zstd))):
+        (folder / name).mkdir()
+        samples = [{"image": rng.bytes(len(p)) if packing[0] else p, "label": k % 1000} for k, p in enumerate(payloads)]
+        shards = [samples[k : k + each] for k in range(0, len(samples), each)]
+        mds_files.write(folder / name, {"image": "jpeg", "label": "int"}, shards, *packing, hashes=False)
 
 
 def pipeline(library, kind, folder, shuffle):
@@ -116,6 +134,8 @@ def pipeline(library, kind, folder, shuffle):
             out = (out["image"], out["label"])
         elif kind == "parquet":
             out = fn.readers.parquet(f"{folder}/a.parquet", columns=["image", "label"], **more)
+        elif kind.startswith("mds"):
+            out = fn.readers.mds(path=f"{folder}/{kind}", columns=["image", "label"], **more)
         elif kind == "lmdb":
             out = fn.readers.caffe(path=f"{folder}/lmdb", **more)
         elif kind == "recordio":
@@ -203,34 +223,33 @@ def in_turns(children, rounds):
     return {**result, "rates": rates}
 
 
-def beside_tfrecord(root, options):
-    """The section of containers.md about Parquet."""
+def beside_tfrecord(name_of_format, kinds_of_format, root, options):
+    """The section of containers.md about Parquet or MDS."""
     lines = [
-        BESIDE_TFRECORD,
+        BESIDE_TFRECORD[name_of_format],
         "",
-        f"Raw bytes and label, {THREADS} threads, batches of {BATCH}, {os.cpu_count()} cores; uncompressed, without dictionaries. "
+        f"Raw bytes and label, {THREADS} threads, batches of {BATCH}, {os.cpu_count()} cores; {ABOUT[name_of_format]}. "
         f"Median of {options.rounds} rounds of {options.seconds} s, in turns; a ratio is the median of the rounds' ratios, least and "
-        "greatest in brackets. TFRecord's checksums are compared; Parquet has none here. Made by "
-        "`python benchmarks/containers.py --parquet`.",
+        f"greatest in brackets. TFRecord's checksums are compared; {name_of_format} has none here. Made by "
+        f"`python benchmarks/containers.py --{name_of_format.lower()}`.",
         "",
-        "| data | order | load | Parquet, records/s | TFRecord | ratio | Parquet, records/CPU s | TFRecord | ratio |",
+        f"| data | order | load | {name_of_format}, records/s | TFRecord | ratio | {name_of_format}, records/CPU s | TFRecord | ratio |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for name, (bytes_each, count) in SETS.items():
         folder = root / name.replace(" ", "_")
         if not folder.exists():
             write_data(folder, bytes_each, count)
-        for shuffle in (False, True):
-            kinds = {k: start("penstock", k, folder, options.seconds, int(shuffle)) for k in ("parquet", "tfrecord")}
+        for (kind, about), shuffle in itertools.product(kinds_of_format.items(), (False, True)):
+            kinds = {k: start("penstock", k, folder, options.seconds, int(shuffle)) for k in (kind, "tfrecord")}
             r = in_turns(kinds, options.rounds)
             cells = [
-                f"{r[w]['parquet']:,.0f} | {r[w]['tfrecord']:,.0f} | {r[w]['ratio']:.2f} ({r[w]['ratios'][0]:.2f} to "
+                f"{r[w][kind]:,.0f} | {r[w]['tfrecord']:,.0f} | {r[w]['ratio']:.2f} ({r[w]['ratios'][0]:.2f} to "
                 f"{r[w]['ratios'][1]:.2f})"
                 for w in ("second", "cpu_second")
             ]
             order = "shuffled" if shuffle else "in order"
-            data = f"{name}, row groups of {ROW_GROUPS[name]}"
-            lines.append(f"| {data} | {order} | {os.getloadavg()[0]:.1f} | {cells[0]} | {cells[1]} |")
+            lines.append(f"| {name}, {about[name]} | {order} | {os.getloadavg()[0]:.1f} | {cells[0]} | {cells[1]} |")
             print(lines[-1], flush=True)
     return "\n".join([*lines, ""])
 
@@ -241,12 +260,25 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.5)
     parser.add_argument("--data")
     parser.add_argument("--parquet", action="store_true")
+    parser.add_argument("--mds", action="store_true")
     options = parser.parse_args()
     root = Path(options.data or tempfile.mkdtemp(prefix="penstock_containers_"))
     page = ROOT / "benchmarks" / "results" / "containers.md"
-    text, title, parquet_section = page.read_text().partition(BESIDE_TFRECORD)
+    sections = dict.fromkeys(["", *BESIDE_TFRECORD], "")  # of the page, by their format
+    of_title = {title: name for name, title in BESIDE_TFRECORD.items()}
+    now = ""
+    for line in page.read_text().splitlines(keepends=True):
+        now = of_title.get(line.strip(), now)
+        sections[now] += line
+    rows = {name: f"row groups of {n}" for name, n in ROW_GROUPS.items()}
+    shards = {name: f"shards of {n}" for name, n in SHARDS.items()}
+    packed = {name: f"{words}, zstd" for name, words in shards.items()}
     if options.parquet:
-        page.write_text(text.rstrip("\n") + "\n\n" + beside_tfrecord(root, options))
+        sections["Parquet"] = beside_tfrecord("Parquet", {"parquet": rows}, root, options)
+    if options.mds:
+        sections["MDS"] = beside_tfrecord("MDS", {"mds": shards, "mds_zstd": packed}, root, options)
+    if options.parquet or options.mds:
+        page.write_text("\n\n".join(s.strip("\n") for s in sections.values() if s) + "\n")
         return
     results = {}
     for name, (bytes_each, count) in SETS.items():
@@ -310,7 +342,8 @@ def main():
                 ]
                 lines.append(f"| {kind} | {order} | {cells[0]} | {cells[1]} |")
         lines.append("")
-    page.write_text("\n".join([*lines, title + parquet_section]))
+    sections[""] = "\n".join(lines)
+    page.write_text("\n\n".join(s.strip("\n") for s in sections.values() if s) + "\n")
 
 
 if __name__ == "__main__":

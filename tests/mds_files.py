@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes MDS data sets, as the format's description says, for tests."""
 
+import ctypes
 import gzip
 import hashlib
 import json
@@ -37,7 +38,17 @@ def encoded(encoding, value):
     )
 
 
-def write(folder, columns, shards, compression=None, compress=None):
+def zstd(raw):
+    library = ctypes.CDLL("libzstd.so.1")
+    library.ZSTD_compress.restype = library.ZSTD_compressBound.restype = ctypes.c_size_t
+    library.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
+    library.ZSTD_compress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int]
+    out = ctypes.create_string_buffer(library.ZSTD_compressBound(len(raw)))
+    size = library.ZSTD_compress(out, len(out), raw, len(raw), 3)
+    return out.raw[:size]
+
+
+def write(folder, columns, shards, compression=None, compress=None, hashes=True):
     """columns: {name: encoding}; shards: a list of lists of dicts."""
     names = sorted(columns)
     encodings, sizes = [columns[n] for n in names], [size_of(columns[n]) for n in names]
@@ -54,17 +65,25 @@ def write(folder, columns, shards, compression=None, compress=None):
         places = np.cumsum([start, *map(len, records)]).astype("<u4")
         raw = struct.pack("<I", len(records)) + places.tobytes() + config + b"".join(records)
         name = f"shard.{number:05d}.mds"
-        files = {"raw_data": described(name, raw), "zip_data": None, "compression": compression}
+        files = {"raw_data": described(name, raw, hashes), "zip_data": None, "compression": compression}
         if compression:
             packed = (compress or gzip.compress)(raw)
-            files["zip_data"] = described(f"{name}.{compression.partition(':')[0]}", packed)
+            files["zip_data"] = described(f"{name}.{compression.partition(':')[0]}", packed, hashes)
             name, raw = files["zip_data"]["basename"], packed
         (folder / name).write_bytes(raw)
         entries.append(
-            {**about, **files, "hashes": ["sha1"], "samples": len(samples), "size_limit": 1 << 26, "version": 2}
+            {
+                **about,
+                **files,
+                "hashes": ["sha1"] if hashes else [],
+                "samples": len(samples),
+                "size_limit": 1 << 26,
+                "version": 2,
+            }
         )
     (folder / "index.json").write_text(json.dumps({"shards": entries, "version": 2}))
 
 
-def described(name, content):
-    return {"basename": name, "bytes": len(content), "hashes": {"sha1": hashlib.sha1(content).hexdigest()}}
+def described(name, content, hashes):
+    sums = {"sha1": hashlib.sha1(content).hexdigest()} if hashes else {}
+    return {"basename": name, "bytes": len(content), "hashes": sums}

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.mds: each encoding, compressed shards, hashes, and what is refused."""
 
-import ctypes
 import json
 
 import mds_files
@@ -35,17 +34,7 @@ def sample(k):
 SAMPLES = [sample(k) for k in range(ROWS)]
 
 
-def zstd(raw):
-    library = ctypes.CDLL("libzstd.so.1")
-    library.ZSTD_compress.restype = library.ZSTD_compressBound.restype = ctypes.c_size_t
-    library.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
-    library.ZSTD_compress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int]
-    out = ctypes.create_string_buffer(library.ZSTD_compressBound(len(raw)))
-    size = library.ZSTD_compress(out, len(out), raw, len(raw), 3)
-    return out.raw[:size]
-
-
-PACKED = {"none": (None, None), "gz": ("gz", None), "zstd": ("zstd:3", zstd)}
+PACKED = {"none": (None, None), "gz": ("gz", None), "zstd": ("zstd:3", mds_files.zstd)}
 
 
 def write(folder, kind="none", sizes=(5, 1, 9, 8), columns=COLUMNS, samples=SAMPLES):

@@ -270,3 +270,18 @@ def test_shards_epochs_and_checkpoints_are_the_same(server, data):
     want = [np.asarray(b).tobytes() for b in pipe.run()[0]]
     again = made(lambda: READERS["file"]("s3://set", random_shuffle=True), checkpoint=state)
     assert [np.asarray(b).tobytes() for b in again.run()[0]] == want
+
+
+def test_a_thread_that_waits_for_a_compressed_shard_fetches_a_later_one(server):
+    configure(server, timeout=60.0)
+
+    @pipeline_def(batch_size=6, num_threads=2)
+    def shards():
+        return fn.readers.mds(path=f"{server.url}/set/mds-gz", columns="n")
+
+    pipe = shards()
+    pipe.build()
+    server.together, server.most_in_flight = 2, 0  # the first shard comes when another one was asked for
+    assert pipe.run()[0].as_array().tolist() == list(range(6))
+    assert server.most_in_flight == 2
+    pipe.close()

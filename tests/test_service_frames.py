@@ -17,6 +17,7 @@ from penstock.service import frames
 from penstock.service.contents import Content, Description
 from penstock.service.errors import ProtocolError, raised, told
 from penstock.service.frames import Connection, packed
+from penstock.service.shared_memory import MappedSlots
 from service_pipelines import checksums, numbers
 
 COUNT = int(os.environ.get("PENSTOCK_TEST_COUNT", "40")) * 25
@@ -44,6 +45,11 @@ def received(data):
             writer.join()
 
 
+def followed(data):
+    """The bytes that follow a frame, and their sum."""
+    return data + struct.pack("<I", frames.crc32c(data))
+
+
 def a_batch():
     outputs = numbers().run()
     return Content(outputs, {"number": 3, "samples": 4, "ends_epoch": False})
@@ -56,6 +62,48 @@ def test_a_frame_arrives_as_it_was_sent():
     assert received(b"") == []
 
 
+@pytest.mark.parametrize("sizes", [[0], [1], [5, 0, 7], [1 << 19], [(1 << 19) - 1, 2, (1 << 20) + 3]])
+@pytest.mark.parametrize("known", [False, True])
+def test_bytes_that_follow_arrive_with_their_sum(sizes, known):
+    chance = np.random.default_rng(3)
+    parts = [chance.integers(0, 256, size, np.uint8) for size in sizes]
+    whole = np.concatenate(parts)
+    ends = [Connection(end, "the peer") for end in socket.socketpair()]
+    for end in ends:
+        end.trust(1 << 22)
+    checksum = frames.crc32c(whole) if known else None
+    sent = []
+    sender = threading.Thread(
+        target=lambda: [sent.append(ends[0].send(frames.BATCH, {}, parts, whole.nbytes, checksum)) for _ in range(3)]
+    )
+    sender.start()
+    for skips in (False, True, False):
+        frame, memory = ends[1].receive(), np.zeros(whole.nbytes, np.uint8)
+        assert frame.following == whole.nbytes
+        if skips:
+            ends[1].skip(frame.following)
+        else:
+            ends[1].receive_into(memory)
+            assert np.array_equal(memory, whole)
+    sender.join()
+    assert sent == [frames.crc32c(whole)] * 3
+    for end in ends:
+        end.close()
+
+
+@pytest.mark.parametrize("at", [0, 2, 4, 8])
+def test_damaged_bytes_and_a_damaged_sum_are_refused(at):
+    data = bytearray(followed(b"12345"))
+    data[at] ^= 16
+    ours, theirs = socket.socketpair()
+    theirs.sendall(data)
+    connection = Connection(ours, "the peer")
+    with pytest.raises(ProtocolError, match="what the peer sent was damaged on its way"):
+        connection.receive_into(np.zeros(5, np.uint8))
+    connection.close()
+    theirs.close()
+
+
 def test_the_checksum_is_crc32c():
     assert frames.crc32c(b"123456789") == 0xE3069283
     assert frames.crc32c(b"6789", frames.crc32c(b"12345")) == 0xE3069283
@@ -65,7 +113,11 @@ def test_the_checksum_is_crc32c():
 @pytest.mark.parametrize("seed", range(4))
 def test_random_and_mutated_frames_are_refused(seed):
     chance = random.Random(seed)
-    whole = packed(frames.ASK, {"numbers": [1, 2, 3]}) + packed(frames.ERROR, {"number": 1, "text": "x"}, 5) + b"12345"
+    whole = (
+        packed(frames.ASK, {"numbers": [1, 2, 3]})
+        + packed(frames.ERROR, {"number": 1, "text": "x"}, 5)
+        + followed(b"12345")
+    )
     tracemalloc.start()
     for _ in range(COUNT // 4):
         data = bytearray(whole)
@@ -95,6 +147,33 @@ def test_a_size_is_compared_before_memory_is_taken(size, following):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1 << 20
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{"retired": True}, {"retired": [None]}, {"retired": [-1]}, {"capacity": 0}, {"capacity": 1 << 30}, {"slot": "0"}],
+)
+def test_words_about_shared_memory_are_checked(words):
+    file = os.memfd_create("penstock")
+    os.truncate(file, 4096)
+    with pytest.raises(ProtocolError):
+        MappedSlots().take({"slot": 0, "capacity": 4096, **words}, [file], 10, 1 << 20)
+    os.close(file)
+
+
+@pytest.mark.parametrize("data", [b"P", b"x" * 24, packed(frames.LEAVING, {})[:-1] + b"x"])
+def test_descriptors_of_a_refused_frame_are_closed(data):
+    reading, writing = os.pipe()
+    ours, theirs = socket.socketpair()
+    socket.send_fds(theirs, [data], [writing])
+    theirs.close()
+    os.close(writing)
+    connection = Connection(ours, "the peer")
+    with pytest.raises(ProtocolError):
+        connection.receive()
+    assert os.read(reading, 1) == b""  # nobody has the other end
+    connection.close()
+    os.close(reading)
 
 
 def mutated(words, chance):
@@ -134,7 +213,6 @@ def test_a_batch_is_over_the_memory_that_was_received():
     content = Content(outputs, {})
     memory = np.zeros(content.total, np.uint8)
     content.write(memory)
-    assert frames.crc32c(memory) == content.checksum()
     made = Description(content.description, content.total).made(memory)
     for a, b in zip(outputs, made):
         assert a.shape() == b.shape() and a.layout() == b.layout() and a.sources() == b.sources() and a.dtype == b.dtype
@@ -189,7 +267,8 @@ class Impostor:
 
 def batch_frame(content, words=None, damaged=False, following=None):
     bytes_of = b"".join(part.tobytes() for part in content.parts)
-    head = packed(frames.BATCH, {"number": 0, **(words or content.description)}, len(bytes_of), content.checksum())
+    head = packed(frames.BATCH, {"number": 0, **(words or content.description)}, len(bytes_of))
+    bytes_of = followed(bytes_of)
     return head + (bytes([bytes_of[0] ^ 1]) + bytes_of[1:] if damaged else bytes_of)
 
 

@@ -132,3 +132,9 @@ def test_options_of_a_pipeline_say_what_they_want():
             assert all(choice in message for choice in CHOICES.get(name, ())), message
             kinds = r"integer|whole number|number of a GPU|True|one of|must be|path"
             assert re.search(kinds, message), message
+
+
+def test_a_seed_has_64_bits():
+    penstock.Pipeline(batch_size=1, num_threads=1, seed=2**64 - 1)
+    with pytest.raises(ValueError, match=r"seed must be less than 2\*\*64, got 18446744073709551616"):
+        penstock.Pipeline(batch_size=1, num_threads=1, seed=2**64)

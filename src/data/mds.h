@@ -2,6 +2,7 @@
 // MDS, the shards of MosaicML's streaming: index.json names the columns and the shards. A shard is the number of its
 // samples n, n + 1 places (uint32 all), and the samples: the sizes of the columns that vary (uint32), then all columns.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,8 +58,9 @@ struct MdsArray {
 // The value of a column of numbers. Error (data) if it is damaged.
 MdsArray mds_array(const MdsColumn& column, Bytes value);
 
-// A shard as it was before its compression: exactly shard.bytes. Error (data), also where the library is missing.
-std::vector<uint8_t> unpack_mds(const MdsShard& shard, Bytes packed);
+// A shard as it was before its compression, into memory from room(shard.bytes + 1): exactly shard.bytes, and one byte
+// that shows if there are more. Error (data), also where the library is missing.
+void unpack_mds(const MdsShard& shard, Bytes packed, const std::function<uint8_t*(size_t bytes)>& room);
 // Error (data) if a hash that is known here (sha1, xxh64) differs.
 void check_mds_hashes(const MdsShard& shard, Bytes file);
 

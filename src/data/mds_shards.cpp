@@ -33,7 +33,7 @@ const Zstandard& zstandard() {
   return *found;
 }
 
-size_t unpack_gzip(Bytes from, std::vector<uint8_t>& out) {
+size_t unpack_gzip(Bytes from, std::span<uint8_t> out) {
   z_stream z{};
   if (inflateInit2(&z, 15 + 32) != Z_OK) fail(ErrorKind::out_of_memory, "no memory to decompress a shard");
   z.next_in = const_cast<uint8_t*>(from.data()), z.avail_in = static_cast<uInt>(from.size());
@@ -109,21 +109,20 @@ std::string xxh64(Bytes bytes) {
 }  // namespace
 
 // The index says how large the shard is: no more memory is taken than that, whatever the compressed data says.
-std::vector<uint8_t> unpack_mds(const MdsShard& shard, Bytes packed) {
+void unpack_mds(const MdsShard& shard, Bytes packed, const std::function<uint8_t*(size_t)>& room) {
   if (shard.bytes > default_file_limit)
     bad_data("the shard has {} bytes, more than the limit of {}", shard.bytes, default_file_limit);
   if (shard.compression != "zstd" && shard.compression != "gz")
     bad_data("the shard is compressed by \"{}\": zstd and gz can be read", shard.compression);
   if (static_cast<uint64_t>(shard.bytes) / 65536 > packed.size())  // more than either format can do
     bad_data("{} bytes cannot be {} when they are decompressed", packed.size(), shard.bytes);
-  std::vector<uint8_t> out(static_cast<size_t>(shard.bytes) + 1);
+  const size_t bytes = static_cast<size_t>(shard.bytes) + 1;
+  const std::span<uint8_t> out(room(bytes), bytes);
   const bool zstd = shard.compression == "zstd";
   const size_t given =
       zstd ? zstandard().decompress(out.data(), out.size(), packed.data(), packed.size()) : unpack_gzip(packed, out);
   if ((zstd && zstandard().is_error(given)) || given + 1 != out.size())
     bad_data("the shard is damaged: its {} bytes do not decompress to {}", packed.size(), shard.bytes);
-  out.pop_back();
-  return out;
 }
 
 void check_mds_hashes(const MdsShard& shard, Bytes file) {

@@ -37,7 +37,7 @@ ArrowSource::ArrowSource(const ArrowOptions& o)
       names_(o.columns),
       empty_(o.missing == "empty"),
       shuffles_(o.random_shuffle || o.shuffle),
-      successive_(o.bucket_by.empty() && o.lengths.empty() && (o.deal == "sample" || o.num_shards == 1)),
+      later_(o, 8),  // a shuffle mixes two windows of four at their edge
       window_(o.shuffle_groups) {
   if (!empty_ && o.missing != "error") bad_argument("missing must be \"error\" or \"empty\", got \"{}\"", o.missing);
   if (o.missing_number.given()) number_ = *o.missing_number;
@@ -82,31 +82,14 @@ void ArrowSource::ranges_of(int64_t index, std::vector<ByteRange>& out) const {
   }
 }
 
-std::vector<int> ArrowSource::groups_after(const SourceBatch& batch, int i) const {
-  constexpr size_t kMost = 8;  // a shuffle mixes two windows of four at their edge
-  const int own = table_->place(batch.indices[i]).group;
-  int last = own;
-  std::vector<int> groups;
-  const auto add = [&](int group) {
-    if (group != own && groups.size() < kMost && std::find(groups.begin(), groups.end(), group) == groups.end())
-      groups.push_back(group);
-  };
-  for (size_t k = static_cast<size_t>(i) + 1; k < batch.indices.size() && groups.size() < kMost; ++k)
-    add(last = table_->place(batch.indices[k]).group);
-  if (!successive_) return groups;
-  if (!groups_) {
-    for (int group = last + 1; group < table_->groups() && groups.size() < kMost; ++group) add(group);
-  } else if (!batch.origin.empty()) {
-    for (const int group : groups_->near(batch.origin.back().epoch, last)) add(group);
-  }
-  return groups;
-}
-
 void ArrowSource::load(SourceBatch& batch, int i) const {
   const int64_t index = batch.indices[i];
   try {
     const ArrowPlace at = table_->place(index);
-    const auto after = [&] { return groups_after(batch, i); };
+    const auto after = [&] {
+      return later_.after(batch, i, table_->groups(), groups_ ? &*groups_ : nullptr,
+                          [&](int64_t k) { return table_->place(k).group; });
+    };
     const auto group = table_->group_in_order(at.group, std::cref(after));
     for (size_t k = 0; k < columns_.size(); ++k) {
       try {

@@ -3,6 +3,7 @@
 #pragma once
 #include "data/arrow_column.h"
 #include "data/group_order.h"
+#include "readers/later_groups.h"
 #include "readers/reader_source.h"
 
 namespace penstock {
@@ -56,8 +57,6 @@ class ArrowSource : public ReaderSource {
 
  private:
   int64_t row_at(uint64_t epoch, int64_t place) const;
-  // Groups that this source needs after that of sample i, soonest first, and at most as many as stay in memory with it.
-  std::vector<int> groups_after(const SourceBatch& batch, int i) const;
   void take(Batch& output, int i, const std::shared_ptr<const ArrowGroup>& group, const ArrowColumn& column,
             int64_t row) const;
   void take_absent(Batch& output, int i, const ArrowColumn& column) const;
@@ -65,7 +64,7 @@ class ArrowSource : public ReaderSource {
 
   std::vector<std::string> names_;
   bool empty_, shuffles_;
-  bool successive_;  // a batch continues the order where the one before it ended
+  LaterGroups later_;
   std::optional<double> number_;
   int64_t window_;
   std::shared_ptr<const ArrowTable> table_;

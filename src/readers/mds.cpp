@@ -2,11 +2,11 @@
 // readers.mds: samples of MosaicML's streaming shards.
 #include <algorithm>
 
-#include "data/group_order.h"
 #include "data/hash.h"
 #include "data/kept_groups.h"
 #include "data/mds.h"
 #include "readers/container_source.h"
+#include "readers/later_groups.h"
 
 namespace penstock {
 namespace {
@@ -58,7 +58,8 @@ struct ReadersMds : ReaderOptions {
 };
 
 struct Unpacked {
-  std::vector<uint8_t> bytes;
+  std::shared_ptr<void> owner;
+  Bytes bytes;
   ContainerIndex places;
 };
 
@@ -78,11 +79,15 @@ struct MdsOrder final : ReaderOptions {
   void infer(std::span<const ValueType>, std::span<ValueType>) const override {}
 };
 
-std::vector<uint8_t> whole_file(const MdsShard& shard, int64_t bytes) {
-  std::vector<uint8_t> file;
-  read_file(shard.path, file);
-  if (static_cast<int64_t>(file.size()) != bytes)
-    fail_on(shard.path, ErrorKind::data, "the shard has {} bytes, its index says {}", file.size(), bytes);
+// Memory of a pool: shards are large, and fresh memory would be filled twice with zeros before it is used.
+Unpacked whole_file(const MdsShard& shard, int64_t bytes) {
+  Unpacked file;
+  read_file_to(shard.path, [&](int64_t n) {
+    if (n != bytes) fail_on(shard.path, ErrorKind::data, "the shard has {} bytes, its index says {}", n, bytes);
+    file.owner = allocate_shared(default_memory(), static_cast<size_t>(n));
+    return static_cast<uint8_t*>(file.owner.get());
+  });
+  file.bytes = {static_cast<const uint8_t*>(file.owner.get()), static_cast<size_t>(bytes)};
   return file;
 }
 
@@ -113,7 +118,7 @@ class MdsSource final : public ReaderSource {
   void load(SourceBatch& batch, int i) const override {
     const int64_t index = batch.indices[i];
     try {
-      const LoadedRecord record = record_of(index);
+      const LoadedRecord record = record_of(index, [&] { return unpack_one_after(batch, i); });
       std::vector<Bytes> values;
       split_mds_sample(record.bytes, index_.columns, values);
       for (size_t k = 0; k < columns_.size(); ++k) take(batch.outputs[k], i, columns_[k], values[columns_[k]], record);
@@ -155,6 +160,7 @@ class MdsSource final : public ReaderSource {
       : ReaderSource(MdsOrder(a, is_packed(index))),
         path_(a.path),
         index_(std::move(index)),
+        later_(a, static_cast<size_t>(2 * a.shuffle_groups)),
         unpacked_(static_cast<size_t>(2 * a.shuffle_groups + 2)) {
     for (const auto& name : a.columns) columns_.push_back(find_mds_column(index_, name));
     uint64_t hash = 0;
@@ -162,7 +168,7 @@ class MdsSource final : public ReaderSource {
       first_.push_back(first_.back() + shard.samples);
       hash = mix64(hash ^ mix64(static_cast<uint64_t>(shard.samples)) ^ static_cast<uint64_t>(shard.bytes));
       if (a.check_hashes && shard.compression.empty())
-        on_shard(shard, [&] { return check_mds_hashes(shard, whole_file(shard, shard.bytes)); });
+        on_shard(shard, [&] { return check_mds_hashes(shard, whole_file(shard, shard.bytes).bytes); });
     }
     if (first_.back() == 0) fail_on(path_, ErrorKind::data, "the data set has no samples");
     if (!is_packed(index_)) open_container();
@@ -184,7 +190,7 @@ class MdsSource final : public ReaderSource {
       types_.push_back(index_.columns[column].dtype);
       if (types_.back() != DType::none) continue;
       std::vector<Bytes> values;
-      const LoadedRecord record = record_of(0);
+      const LoadedRecord record = record_of(0, [] { return false; });
       split_mds_sample(record.bytes, index_.columns, values);
       types_.back() = mds_array(index_.columns[column], values[column]).dtype;
     }
@@ -197,7 +203,8 @@ class MdsSource final : public ReaderSource {
     return order_ ? order_->at(order_seed(), epoch, place) : place;
   }
 
-  LoadedRecord record_of(int64_t index) const {
+  // meanwhile: see KeptGroups.
+  template <class F> LoadedRecord record_of(int64_t index, F&& meanwhile) const {
     if (container_) {
       const auto bytes = static_cast<size_t>(container_->length(index));
       if (container_->length(index) > default_file_limit) bad_data("the sample has {} bytes", bytes);
@@ -207,20 +214,35 @@ class MdsSource final : public ReaderSource {
       return record;
     }
     const int number = shard_of(index);
-    const auto shard = unpacked_.get(number, [&] { return unpack(index_.shards[number]); });
+    const auto shard = unpacked_.get(number, [&] { return unpack(index_.shards[number]); }, meanwhile);
     const int64_t k = index - first_[number];
     return {std::const_pointer_cast<Unpacked>(shard),
-            Bytes(shard->bytes)
-                .subspan(static_cast<size_t>(shard->places.offsets[k]), static_cast<size_t>(shard->places.lengths[k]))};
+            shard->bytes.subspan(static_cast<size_t>(shard->places.offsets[k]),
+                                 static_cast<size_t>(shard->places.lengths[k]))};
+  }
+
+  // False: others unpack, or have unpacked, all that is needed soon.
+  bool unpack_one_after(const SourceBatch& batch, int i) const {
+    const auto shards = later_.after(batch, i, static_cast<int>(index_.shards.size()), order_ ? &*order_ : nullptr,
+                                     [&](int64_t k) { return shard_of(k); });
+    return std::any_of(shards.begin(), shards.end(), [&](int number) {
+      return unpacked_.load_early(number, [&] { return unpack(index_.shards[number]); });
+    });
   }
 
   static std::shared_ptr<const Unpacked> unpack(const MdsShard& shard) {
     return on_shard(shard, [&] {
       auto made = std::make_shared<Unpacked>();
-      made->bytes = whole_file(shard, shard.compression.empty() ? shard.bytes : shard.packed_bytes);
-      if (!shard.compression.empty()) {
-        check_mds_hashes(shard, made->bytes);
-        made->bytes = unpack_mds(shard, made->bytes);
+      if (shard.compression.empty()) {
+        *made = whole_file(shard, shard.bytes);
+      } else {
+        const Unpacked file = whole_file(shard, shard.packed_bytes);
+        check_mds_hashes(shard, file.bytes);
+        unpack_mds(shard, file.bytes, [&](size_t bytes) {
+          made->owner = allocate_shared(default_memory(), bytes);
+          made->bytes = {static_cast<const uint8_t*>(made->owner.get()), bytes - 1};
+          return static_cast<uint8_t*>(made->owner.get());
+        });
       }
       made->places = mds_places(made->bytes, shard);
       return std::shared_ptr<const Unpacked>(std::move(made));
@@ -253,6 +275,7 @@ class MdsSource final : public ReaderSource {
   std::vector<int64_t> first_{0};
   std::optional<Container> container_;  // where no shard is compressed
   std::optional<GroupOrder> order_;
+  LaterGroups later_;
   mutable KeptGroups<Unpacked> unpacked_;
 };
 

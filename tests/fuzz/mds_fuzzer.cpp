@@ -35,7 +35,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       case 0: parse_mds_index({bytes.begin(), bytes.end()}, "folder"); break;
       case 1: mds_places(bytes, shard); break;
       case 2: read_sample(bytes); break;
-      default: shard.compression = data[0] % 5 == 3 ? "zstd" : "gz"; unpack_mds(shard, bytes);
+      default:
+        std::vector<uint8_t> out;
+        shard.compression = data[0] % 5 == 3 ? "zstd" : "gz";
+        unpack_mds(shard, bytes, [&](size_t n) { return out.resize(n), out.data(); });
     }
   });
   return 0;

@@ -11,6 +11,7 @@ from .reading import Source, files_of
 from .writing import PieceOfFile, Target
 
 _ROW_GROUP = 16 << 20  # bytes: a shuffle reads whole row groups
+_PAGE = 256 << 10  # bytes: a page of 1 MB, the default, leaves the cache before its values are copied
 _KIND = b"penstock.kind"
 
 
@@ -129,7 +130,9 @@ class ParquetTarget(Target):
         pa = _pyarrow()
         packed = {c.name: "NONE" if c.name in self._plain else "ZSTD" for c in self._schema}
         with PieceOfFile(self.folder, f"{number:06d}.parquet") as file:
-            with pa.parquet.ParquetWriter(file, self._schema, compression=packed, use_dictionary=False) as writer:
+            with pa.parquet.ParquetWriter(
+                file, self._schema, compression=packed, use_dictionary=False, data_page_size=_PAGE
+            ) as writer:
                 rows, size = [], 0
                 for key, values, _ in samples:
                     rows.append((key, flat_values(self.fields, values)))

@@ -75,6 +75,8 @@ def _check(given):
         raise TypeError(f"device_id is the number of a GPU or None, got {device!r}")
     if seed is not None and not hasattr(seed, "__index__"):
         raise TypeError(f"seed is an integer or None, got {seed!r}")
+    if seed is not None and seed >= 2**64:
+        raise ValueError(f"seed must be less than 2**64, got {seed}")
     if policy not in ("raise", "skip", "replace"):
         raise ValueError(f"on_error must be 'raise', 'skip' or 'replace', got {policy!r}")
     if given["late"] not in ("wait", "swap"):

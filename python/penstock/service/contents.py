@@ -12,7 +12,7 @@ import numpy
 
 from .. import _core
 from .errors import ProtocolError
-from .frames import crc32c, number_of
+from .frames import number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Content:
 
     def __init__(self, outputs: Sequence[Batch], facts: dict[str, Any]) -> None:
         self.parts: list[Any] = []  # arrays, and numbers of zero bytes between them
-        self.total, self._sum = 0, None
+        self.total, self.sum = 0, None  # sum: the CRC-32C, once it was sent
         self.description = {**facts, "outputs": [self._described(batch) for batch in outputs]}
 
     def _described(self, batch):
@@ -68,15 +68,6 @@ class Content:
         if self.total % _ALIGNMENT:
             self.parts.append(numpy.zeros(_up(self.total) - self.total, numpy.uint8))
             self.total = _up(self.total)
-
-    def checksum(self) -> int:
-        """The CRC-32C of all bytes, computed once."""
-        if self._sum is None:
-            value = 0
-            for part in self.parts:
-                value = crc32c(part, value)
-            self._sum = value
-        return self._sum
 
     def write(self, memory: Any) -> None:
         """Copies all bytes into an array of bytes."""

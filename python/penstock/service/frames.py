@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames: what goes through a connection. A header of fixed size, a description in JSON, and bytes.
+"""Frames: what goes through a connection. A header of fixed size, a description in JSON, and bytes with their sum after them.
 
 Nothing that comes from a peer is unpickled or executed, and each size is compared with a limit before memory is taken.
 """
@@ -7,6 +7,7 @@ Nothing that comes from a peer is unpickled or executed, and each size is compar
 from __future__ import annotations
 
 import json
+import os
 import socket
 import struct
 import threading
@@ -16,16 +17,22 @@ from .errors import ProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
-_MARK = b"PSv1"
-_HEADER = struct.Struct("<4sB3xIQII")  # mark, kind, bytes of the description, bytes that follow it, the sums of both
-_SUMMED = _HEADER.size - 4 - 4  # the sum of the description begins with these bytes of the header
+    import numpy
+
+_MARK = b"PSv2"
+_HEADER = struct.Struct(
+    "<4sB3xIQI"
+)  # mark, kind, bytes of the description, bytes that follow it, the sum of all but those
+_SUM = struct.Struct("<I")
+_SUMMED = _HEADER.size - _SUM.size  # the sum of the description begins with these bytes of the header
 CHALLENGE, HELLO, WELCOME, REFUSED, ASK, DROP, BATCH, ERROR, END, LEAVING, RELEASE = range(1, 12)
 MOST_DESCRIPTION = 8 << 20  # bytes; a batch names the shape and the file of each sample
 MOST_OF_STRANGERS = 1 << 16  # from a peer that has not shown the key
 _SCRAP = 1 << 16
+_PIECE = 1 << 19  # bytes that are summed while they are in the processor's cache: before they are sent, after they came
 
 
 def crc32c(memory: Any, before: int = 0) -> int:
@@ -36,11 +43,17 @@ def crc32c(memory: Any, before: int = 0) -> int:
     return _core.crc32c(array.ctypes.data, array.nbytes, before) if array.nbytes else before
 
 
-def packed(kind: int, description: Any, following: int = 0, sum_of_following: int = 0) -> bytes:
+def packed(kind: int, description: Any, following: int = 0) -> bytes:
     """The header and the description of a frame."""
     text = json.dumps(description, separators=(",", ":")).encode()
-    head = _HEADER.pack(_MARK, kind, len(text), following, 0, sum_of_following)
-    return head[:_SUMMED] + struct.pack("<II", crc32c(head[:_SUMMED] + text), sum_of_following) + text
+    head = _HEADER.pack(_MARK, kind, len(text), following, 0)[:_SUMMED]
+    return head + _SUM.pack(crc32c(head + text)) + text
+
+
+def close_all(files: Iterable[int]) -> None:
+    """Closes descriptors."""
+    for file in files:
+        os.close(file)
 
 
 class Frame:
@@ -49,15 +62,14 @@ class Frame:
     Attributes:
         kind: One of the kinds above.
         description: A dict.
-        following, sum: Bytes that follow, which the receiver must take, and their CRC-32C.
+        following: Bytes that follow, which the receiver must take; their CRC-32C comes after them.
         files: Descriptors that came with it, through a UNIX socket.
     """
 
-    __slots__ = ("kind", "description", "following", "sum", "files")
+    __slots__ = ("kind", "description", "following", "files")
 
-    def __init__(self, kind, description, following, sum_of_following, files):
-        self.kind, self.description, self.following, self.sum = kind, description, following, sum_of_following
-        self.files = files
+    def __init__(self, kind, description, following, files):
+        self.kind, self.description, self.following, self.files = kind, description, following, files
 
 
 class Connection:
@@ -77,17 +89,41 @@ class Connection:
         self.most_description, self.most_following = MOST_DESCRIPTION, most_following
 
     def send(
-        self, kind: int, description: Any, parts: Sequence[memoryview] = (), total: int = 0, checksum: int = 0, files=()
-    ) -> None:
-        """Sends a frame; `parts`: the bytes that follow, `total` of them."""
-        head = packed(kind, description, total, checksum)
+        self,
+        kind: int,
+        description: Any,
+        parts: Sequence[numpy.ndarray] = (),
+        total: int = 0,
+        checksum: int | None = None,
+        files=(),
+    ) -> int:
+        """Sends a frame.
+
+        Args:
+            kind, description: What it is.
+            parts: Arrays of bytes that follow, `total` bytes of them.
+            checksum: Their CRC-32C where it is known.
+            files: Descriptors that go with it, through a UNIX socket.
+
+        Returns:
+            The CRC-32C of the parts.
+        """
+        head = packed(kind, description, total)
         with self._sending:
             if files:
                 socket.send_fds(self.end, [head[:1]], files)
                 head = head[1:]
             self.end.sendall(head)
+            value = checksum or 0
             for part in parts:
-                self.end.sendall(part)
+                for at in range(0, len(part), _PIECE):
+                    piece = part[at : at + _PIECE]
+                    if checksum is None:
+                        value = crc32c(piece, value)
+                    self.end.sendall(piece)
+            if total:
+                self.end.sendall(_SUM.pack(value))
+        return value
 
     def receive(self) -> Frame:
         """Waits for a frame.
@@ -98,7 +134,14 @@ class Connection:
         """
         head = bytearray(_HEADER.size)
         files = self._begin(head)
-        mark, kind, size, following, checksum, sum_of_following = _HEADER.unpack(head)
+        try:
+            return self._received(head, files)
+        except BaseException:
+            close_all(files)
+            raise
+
+    def _received(self, head, files):
+        mark, kind, size, following, checksum = _HEADER.unpack(head)
         if mark != _MARK or not CHALLENGE <= kind <= RELEASE:
             raise ProtocolError(f"{self.name} does not speak this version of the protocol: {bytes(head[:8])!r}")
         if size > self.most_description or following > self.most_following:
@@ -107,10 +150,10 @@ class Connection:
                 "are taken: see max_batch_bytes"
             )
         text = bytearray(size)
-        self.receive_into(memoryview(text))
+        self._fill(memoryview(text), False)
         if crc32c(bytes(head[:_SUMMED]) + text) != checksum:
             raise ProtocolError(f"a frame of {self.name} was damaged on its way: its CRC-32C differs")
-        return Frame(kind, _object_of(text, self.name), following, sum_of_following, files)
+        return Frame(kind, _object_of(text, self.name), following, files)
 
     def _begin(self, head):
         """Receives the header, and the descriptors that come with its first byte."""
@@ -120,24 +163,49 @@ class Connection:
         if not first:
             raise EOFError
         head[:1] = first
-        self._fill(memoryview(head)[1:], False)
+        try:
+            self._fill(memoryview(head)[1:], False)
+        except BaseException:
+            close_all(files)
+            raise
         return files
+
+    def _cut(self):
+        return ProtocolError(f"{self.name} ended in the middle of a frame")
 
     def _fill(self, memory, may_end):
         at = 0
         while at < len(memory):
             count = self.end.recv_into(memory[at:])
             if not count:
-                raise EOFError if may_end and not at else ProtocolError(f"{self.name} ended in the middle of a frame")
+                raise EOFError if may_end and not at else self._cut()
             at += count
         return []
 
-    def receive_into(self, memory: memoryview) -> None:
-        """Receives as many bytes as the memory has."""
-        self._fill(memory, False)
+    def receive_into(self, memory: numpy.ndarray) -> None:
+        """Receives the bytes that follow a frame, as many as the array of bytes has, and compares their sum.
+
+        Raises:
+            ProtocolError: They were damaged on their way, or the connection has ended.
+        """
+        view, at, value = memoryview(memory), 0, 0
+        while at < len(view):
+            count = self.end.recv_into(view[at : at + _PIECE])
+            if not count:
+                raise self._cut()
+            value = crc32c(memory[at : at + count], value)
+            at += count
+        if len(view) and self._sum() != value:
+            raise ProtocolError(f"what {self.name} sent was damaged on its way: its CRC-32C differs")
+
+    def _sum(self):
+        memory = bytearray(_SUM.size)
+        self._fill(memoryview(memory), False)
+        return _SUM.unpack(memory)[0]
 
     def skip(self, count: int) -> None:
-        """Receives bytes that nobody needs, without memory for all of them."""
+        """Receives the bytes that follow a frame and that nobody needs, without memory for all of them."""
+        count += _SUM.size if count else 0
         scrap = memoryview(bytearray(min(count, _SCRAP)))
         while count:
             part = scrap[: min(count, _SCRAP)]

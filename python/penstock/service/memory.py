@@ -33,7 +33,7 @@ class ReceivedMemory:
                 self.free.append(self.returned.popleft())
             del self.free[: -self.most]
             fitting = [k for k, block in enumerate(self.free) if size <= block.nbytes <= 2 * size + 4096]
-            block = self.free.pop(fitting[0]) if fitting else None
+            block = self.free.pop(fitting[-1]) if fitting else None  # the one that the cache may still have
         if block is None:
             whole = numpy.empty(size + size // 8 + _ALIGNMENT, numpy.uint8)
             begin = -whole.ctypes.data % _ALIGNMENT

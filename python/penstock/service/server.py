@@ -102,7 +102,7 @@ class Server:
         try:
             if end.family == socket.AF_UNIX and self.key is None and not _same_user(end):
                 raise ServiceError("another user; give both sides a key")
-            greeting.kept_alive(end)
+            greeting.prepare(end)
             end.settimeout(greeting.SECONDS)
             if self.tls is not None:
                 end = self.tls.wrap_socket(end, server_side=True)

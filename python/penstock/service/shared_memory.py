@@ -12,7 +12,7 @@ import numpy
 
 from ..workers.shared_arrays import anonymous, mapped
 from .errors import ProtocolError
-from .frames import number_of
+from .frames import number_of, numbers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,18 +74,15 @@ class MappedSlots:
         self.memory, self.released = {}, deque()
 
     def take(self, words: dict[str, Any], files: list[int], total: int, most: int) -> Any:
-        """The bytes of the batch that a description speaks of."""
-        try:
-            slot = number_of(words.get("slot"), "a slot")
-            capacity = number_of(words.get("capacity"), "the size of a slot", 2 * most)
-            if files:
-                if os.fstat(files[0]).st_size < capacity or len(self.memory) >= _MOST_SLOTS:
-                    raise ProtocolError("a slot is smaller than was said, or there are too many")
-                self.memory[slot] = mapped(files[0], capacity)
-        finally:
-            for file in files:
-                os.close(file)
-        for number in words.get("retired", ()):
+        """The bytes of the batch that a description speaks of; the caller closes `files`."""
+        slot = number_of(words.get("slot"), "a slot")
+        capacity = number_of(words.get("capacity"), "the size of a slot", 2 * most)
+        retired = numbers_of({"numbers": words.get("retired", [])})
+        if files:
+            if not 0 < capacity <= os.fstat(files[0]).st_size or len(self.memory) >= _MOST_SLOTS:
+                raise ProtocolError("a slot is smaller than was said, or there are too many")
+            self.memory[slot] = mapped(files[0], capacity)
+        for number in retired:
             self.memory.pop(number, None)
         if slot not in self.memory or total > len(self.memory[slot]):
             raise ProtocolError("a batch is in a slot that was not sent, or that is too small")

@@ -12,7 +12,7 @@ import threading
 from . import greeting
 from .contents import Content
 from .errors import ProtocolError
-from .frames import ASK, BATCH, DROP, END, ERROR, RELEASE, Connection, numbers_of
+from .frames import ASK, BATCH, DROP, END, ERROR, RELEASE, Connection, close_all, numbers_of
 from .messages import Made
 from .shared_memory import Slots
 
@@ -59,8 +59,7 @@ class TrainerLink:
             self.server.gone(self)
 
     def _take(self, frame):
-        for file in frame.files:
-            os.close(file)
+        close_all(frame.files)
         if frame.kind == ASK:
             self.job.asked(self, numbers_of(frame.description))
         elif frame.kind == DROP:
@@ -83,9 +82,8 @@ class TrainerLink:
         if not isinstance(content, Content):
             self.connection.send(END if content is None else ERROR, {"number": number, **(content or {})})
         elif self.slots is None or not self._send_near(number, content):
-            parts = [memoryview(part) for part in content.parts]
             words = {"number": number, **content.description}
-            self.connection.send(BATCH, words, parts, content.total, content.checksum())
+            content.sum = self.connection.send(BATCH, words, content.parts, content.total, content.sum)
 
     def _send_near(self, number, content):
         """Sends a batch through shared memory; False: there is none left."""

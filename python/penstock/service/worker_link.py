@@ -9,7 +9,7 @@ import threading
 from . import greeting
 from .contents import Description
 from .errors import ProtocolError, ServiceError, raised
-from .frames import ASK, BATCH, DROP, END, ERROR, LEAVING, RELEASE, crc32c, number_of
+from .frames import ASK, BATCH, DROP, END, ERROR, LEAVING, RELEASE, close_all, number_of
 from .maker import Ended
 from .messages import Ask
 from .shared_memory import MappedSlots
@@ -134,12 +134,15 @@ class WorkerLink:
     def _receive(self):
         while not self.ends.is_set():
             frame = self.connection.receive()
-            if frame.kind == LEAVING:
-                raise EOFError
-            if frame.kind not in (BATCH, ERROR, END):
-                raise ProtocolError(f"a worker sent a frame of kind {frame.kind}")
-            number = number_of(frame.description.get("number"), "the number of a batch")
-            self.deliveries.received(self, number, self._content(frame, number))
+            try:
+                if frame.kind == LEAVING:
+                    raise EOFError
+                if frame.kind not in (BATCH, ERROR, END):
+                    raise ProtocolError(f"a worker sent a frame of kind {frame.kind}")
+                number = number_of(frame.description.get("number"), "the number of a batch")
+                self.deliveries.received(self, number, self._content(frame, number))
+            finally:
+                close_all(frame.files)
             self.attempts = 0
             self.give_back()
 
@@ -168,7 +171,5 @@ class WorkerLink:
             return self.connection.skip(frame.following)
         layout = Description(frame.description, frame.following)
         memory = self.deliveries.memory.take(frame.following)
-        self.connection.receive_into(memoryview(memory))
-        if crc32c(memory) != frame.sum:
-            raise ProtocolError(f"batch {number} was damaged on its way: its CRC-32C differs")
+        self.connection.receive_into(memory)
         return layout.made(memory)
