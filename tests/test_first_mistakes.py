@@ -62,11 +62,6 @@ LOADERS = [
 ]
 PIPELINES = [
     (lambda f: None, ValueError, "its function returns what a batch has, as in `return images`"),
-    (
-        lambda f: fn.decoders.image(fn.readers.file(file_root=str(f / "photos"))),
-        TypeError,
-        r"^\[decoders.image\] got all 2 values that '\S+' gives: take them apart, as in `files, labels = ",
-    ),
     (lambda f: fn.zeros(shape=[2]).astype("int32"), AttributeError, "has no attribute 'astype': did you mean fn.cast"),
     (lambda f: fn.zeros(shape=[2]).resize(3), AttributeError, r"has no attribute 'resize': did you mean fn.resize\?"),
     (lambda f: fn.zeros(shape=[2]).mean(), AttributeError, r"did you mean fn.reductions.mean\(x\)\?"),

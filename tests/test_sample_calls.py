@@ -140,8 +140,8 @@ def test_a_mask_without_channels_is_pasted_as_its_image():
     assert canvas.shape == (60, 80) and (canvas[:15] == 9).all() and (canvas[:, 60:] == 9).all()
 
 
-def test_pad_of_points_says_which_argument_is_missing():
-    with pytest.raises(ValueError, match=r"^\[pad\] .* do not depend on the batch: write shape=$"):
+def test_pad_to_the_batch_refuses_points_by_its_own_name():
+    with pytest.raises(ValueError, match=r"^\[pad\] parts of a sample need extents that do not depend on the batch$"):
         fn.pad(Sample(**PARTS))
     assert fn.pad(Sample(image=PARTS["image"], mask=PARTS["mask"]))["mask"].shape == (30, 40)
 

@@ -13,7 +13,7 @@ import torch
 
 import penstock
 from penstock import DataError, _core, augment, fn, pipeline_def
-from penstock.sample import Image, Instances, Sample, Volume
+from penstock.sample import Image, Sample, Volume
 
 IMAGE = np.zeros((30, 40, 3), np.uint8)
 MESH = {"columns": [0, 40], "rows": [0, 30], "moves": [0.0] * 8}

@@ -19,7 +19,7 @@ template <class T> class KeptGroups {
   using Group = std::shared_ptr<const T>;
   explicit KeptGroups(size_t most) : most_(std::max<size_t>(1, most)) {}
 
-  // load() returns a Group. Its error reaches all that wait; after one that is not of the data the next call tries again.
+  // load() returns a Group. Its error reaches all that wait; if it is not of the data, the next call tries again.
   template <class F> Group get(int number, F&& load) {
     return get(number, load, [] { return false; });
   }

@@ -18,6 +18,7 @@ TEST(Function, KnowsWhichOperatorsMixSamples) {
   const std::set<std::string> alone{"_assign_where",
                                     "_displace_boxes",
                                     "_mask_boxes",
+                                    "_same_extents",
                                     "_select_where",
                                     "_shuffle_boxes",
                                     "bbox_rotate",

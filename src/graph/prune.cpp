@@ -23,12 +23,12 @@ void need_calls(Planning& p) {
   }
 }
 
-// Nobody reads what a check of parts of a Sample gives: it is needed where what it reads is made, and with the branches
-// and loops around it.
+// Nobody reads what an operator gives that checks the inputs of another one, such as the parts of a Sample. It is
+// needed where what it reads is made, and with the branches and loops around it.
 void need_checks(Planning& p) {
   const auto& regions = p.graph.regions();
   for (const auto& n : p.graph.nodes()) {
-    if (n.op != "_same_extents") continue;
+    if (!info_of(n).arg("checked_for")) continue;
     bool made = true;
     for_each_read(n, [&](ValueRef v) { made &= p.needed[v.node] != 0; });
     for (int region = n.region; region > 0 && made; region = regions[region].parent)

@@ -9,7 +9,7 @@ namespace penstock {
 // penstock.Sample adds it to a pipeline: what moves one part by the map of another would else take other pixels of it.
 struct SameExtents : WholeOperator {
   std::vector<std::string> names;
-  std::string op;
+  std::string checked_for;
 
   static Schema<SameExtents> schema() {
     return Schema<SameExtents>(
@@ -18,7 +18,7 @@ struct SameExtents : WholeOperator {
                "the shapes are read, or their extents [D,] H, W, int32. Output: the extents, int32. Types: all.")
         .inputs(2)
         .required("names", &SameExtents::names, "What the error calls the two parts.")
-        .required("op", &SameExtents::op, "The operator that moves them, whose error it is.")
+        .required("checked_for", &SameExtents::checked_for, "The operator that moves them, whose error it is.")
         .batch_wide()
         .reads_shapes()
         .hidden()
@@ -44,7 +44,7 @@ struct SameExtents : WholeOperator {
     Error e(ErrorKind::data, fmt::format("'{}' is {}{}, '{}' is {}{}: all images and masks of a Sample have one height "
                                          "and width; resize one of them first",
                                          names[0], text(first), file(s, 0), names[1], text(second), file(s, 1)));
-    e.op = op;
+    e.op = checked_for;
     throw e;
   }
 

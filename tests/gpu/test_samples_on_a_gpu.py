@@ -83,3 +83,25 @@ def test_a_sample_on_a_gpu_is_that_of_the_cpu(name):
         for part in expected:
             for k in range(COUNT):
                 np.testing.assert_array_equal(got[part][k], expected[part][k], err_msg=f"{part} {k} {places}")
+
+
+@pytest.mark.parametrize("name", ["flip", "paste", "elastic_transform"])
+@pytest.mark.parametrize("places", [["image"], ["image", "mask"]])
+def test_parts_of_unlike_size_are_refused_on_a_gpu(name, places):
+    @pipeline_def(batch_size=1, num_threads=1, device_id=0)
+    def made():
+        source = lambda value: fn.external_source(lambda: [value], layout="HWC")  # noqa: E731
+        parts = {"image": source(DATA[0]["image"]), "mask": source(DATA[0]["mask"][:30])}
+        parts |= {n: parts[n].gpu() for n in places}
+        return dict(CALLS[name](Sample(**parts)))
+
+    with pytest.raises(penstock.DataError, match=rf"^\[{name}\] 'image' is 48 x 64, 'mask' is 30 x 64:"):
+        made().run()
+
+
+def test_parts_of_unlike_size_are_refused_in_calls_on_a_gpu():
+    image, mask = (penstock.tensor(DATA[0][n], layout="HWC").gpu() for n in ("image", "mask"))
+    assert fn.flip(Sample(image=image, mask=mask))["mask"].shape() == [48, 64, 1]
+    small = penstock.tensor(DATA[0]["mask"][:30], layout="HWC").gpu()
+    with pytest.raises(penstock.DataError, match="'image' is 48 x 64, 'mask' is 30 x 64"):
+        fn.flip(Sample(image=image, mask=small))

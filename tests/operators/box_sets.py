@@ -47,7 +47,7 @@ def _same_extents(image, mask):
 def draw_same_extents(draw):
     extents = [(draw(st.integers(1, 9)), draw(st.integers(1, 9))) for _ in "abc"]
     images, masks = ([np.zeros((*e, *more), np.uint8) for e in extents] for more in ((3,), ()))
-    named = {"names": ["image", "mask"], "op": "crop"}
+    named = {"names": ["image", "mask"], "checked_for": "crop"}
     return Case(
         [images, masks],
         ["HWC", "HW"],

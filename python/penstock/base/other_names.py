@@ -261,7 +261,7 @@ OF_OPERATORS = {
     "readers.webdataset": dict.fromkeys(("urls", "url", "shards"), "paths=[...] names the files"),
 }
 
-# Names of arguments that mean the same, here or elsewhere: who asks for one is told the one that the function has.
+# Names of arguments that mean the same, here or elsewhere: the error names the one that the function has.
 _ALIKE = (
     ("size", "height", "width", "output_size", "out_size", "dsize", "image_size", "img_size", "target_size"),
     ("crop", "height", "width", "size", "output_size", "crop_size"),
@@ -384,7 +384,7 @@ def answer_of_argument(op, name, known=()):
             return f": {here.replace('*', name[len(start) :])}"
     if here := alike(name, known):
         return f": {here}"
-    if name == "p" and not op.startswith("readers."):
+    if name == "p":
         return f": fn.{op} changes each sample; penstock.augment.maybe(x, function, p=0.5) calls a function for a part of them"
     return answer_of_loader(name)
 

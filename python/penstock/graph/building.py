@@ -200,16 +200,6 @@ def add_change(kind, deciding, values, constants):
 
 def _for_each_set(op, inputs, arguments):
     """Lists of nodes as inputs: adds one node per list index. All draw the random numbers of the first."""
-    first = inputs[0][0] if inputs and isinstance(inputs[0], list) and inputs[0] else None
-    if (
-        op.startswith("decoders.")
-        and isinstance(first, DataNode)
-        and all(isinstance(v, DataNode) and v.node == first.node for v in inputs[0])
-    ):
-        raise TypeError(
-            f"[{op}] got all {len(inputs[0])} values that '{first.name}' gives: take them apart, as in "
-            f"`files, labels = fn.readers.file(...)`\n  at {user_line()}"
-        )
     lengths = {len(i) for i in inputs if isinstance(i, (list, tuple))}
     if len(lengths) != 1:
         raise ValueError(f"[{op}] lists of inputs must have one length, got {sorted(lengths)}")

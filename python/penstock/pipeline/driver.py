@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 
 from ..base.element_types import DType
+from ..base.log import warn
 from ..graph import DataNode
 from ..sources import begin_anew
 
@@ -280,6 +281,11 @@ def state_of(pipeline, left=0):
     checkpoint = json.loads(pipeline.checkpoint())
     checkpoint["sources"] = {name: _unpacked(text) for name, text in checkpoint["sources"].items()}
     return {"version": STATE_VERSION, "pipeline": checkpoint, "left": left}
+
+
+def warn_of_plugin(text):
+    """Gives a warning of an iterator, which names the line of the program."""
+    warn("plugin", text)
 
 
 def checkpoint_of(state):

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from ..base.log import warn
-from ..pipeline.driver import checkpoint_of
+from ..pipeline.driver import checkpoint_of, warn_of_plugin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -349,13 +348,13 @@ class BaseIterator:
         """Begins the next epoch; in the middle of one it only gives a warning."""
         if self._size < 0 and self._reader is None:
             if not self._ended:
-                warn("plugin", _NO_RESET)
+                warn_of_plugin(_NO_RESET)
                 return
             for p in self._pipes:
                 p.reset()
         elif not self._epoch_over():
             if self._batches:
-                warn("plugin", _NO_RESET)
+                warn_of_plugin(_NO_RESET)
             return
         if self._reader is not None and self._policy is LastBatchPolicy.DROP:
             for driver, over in zip(self._drivers, self._over):  # shards may be larger by a batch

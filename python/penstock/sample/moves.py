@@ -47,7 +47,7 @@ def _compare(seen, calls):
     """Refuses parts that have not the height and the width of the first one."""
     first, *others = seen
     for name in others:
-        calls("_same_extents", (seen[first], seen[name]), {"names": [first, name], "op": calls.op})
+        calls("_same_extents", (seen[first], seen[name]), {"names": [first, name], "checked_for": calls.op})
 
 
 def _move_pixels(sample, rest, calls, parts):
@@ -133,10 +133,6 @@ def _moved(sample, op, rest, calls):
         sample, waiting = sample._with(sample._settled(), Waiting()), Waiting()
     kinds = sample.kinds
     others = any(isinstance(kind, (Boxes, Points)) for kind in kinds.values())
-    if others and op == "pad" and "shape" not in calls.arguments:
-        raise ValueError(
-            "[pad] the boxes and points of a Sample need extents that do not depend on the batch: write shape="
-        )
     made, seen = _move_pixels(sample, rest, calls, sample._there())
     compares = calls.in_pipeline and not sample._compared and len(seen) > 1
     if others or compares:
