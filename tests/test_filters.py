@@ -44,6 +44,24 @@ def test_threshold_as_opencv(dtype, mode):
                 np.testing.assert_array_equal(got, want, err_msg=f"{shape} {level} {most}")
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int16"])
+def test_a_threshold_of_integers_is_that_of_float32(dtype, mode):
+    """For each frame its own threshold; also those beyond the type, whose results saturate."""
+    levels = np.float32([-1e9, -32769, -128.5, -1, 0, 3.7, 126.9, 127, 32767, 65535, 1e9])
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    x = np.random.default_rng(2).integers(least, most, (len(levels), 9, 31), dtype, endpoint=True)
+    x[:, 0, :4] = least, most, 0, 1
+    arguments = {"mode": mode, "max_value": 1e6}
+    frames, floats = (penstock.batch([v], layout="FHW") for v in (x, x.astype(np.float32)))
+    got, want = (
+        fn.threshold(v, threshold=fn.per_frame(penstock.batch([own])), **arguments)[0].numpy()
+        for v, own in ((frames, levels), (floats, np.floor(levels)))
+    )
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, np.clip(want, least, most).astype(dtype))
+
+
 @pytest.mark.parametrize("method", ["otsu", "triangle"])
 def test_find_threshold_as_opencv(method):
     kind = getattr(cv2, f"THRESH_{method.upper()}")

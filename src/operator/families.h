@@ -76,7 +76,7 @@ struct StageOperator : Operator {
 //     // (ops/shared/arithmetic.h).
 //     using Dense = LaneList<uint8_t, ...>;
 //     template <class V> using DenseResult = ...;
-//     template <class V> static Coef<V> in_own_type(const Coef<LaneNumber<V>>&);
+//     template <class V> static Coef<V> in_own_type(const Coef<DenseNumber<Name, V>>&);
 //     bool dense(DType operands) const;
 //
 // With two operands an operator may have one input only; then Coef has the members `constant`, the other operand, and

@@ -89,7 +89,7 @@ inline void pixel_pairs(const TileCall& t, const typename Op::template Coef<V>& 
 // Operands and results in memory, in their own types: V and R.
 template <class Op, class V, class R>
 void dense_loop(const TileCall& t) {
-  typename Op::template Coef<LaneNumber<V>> wide;
+  typename Op::template Coef<DenseNumber<Op, V>> wide;
   std::memcpy(&wide, t.coef, sizeof wide);
   const auto c = Op::template in_own_type<V>(wide);
   const int64_t n = t.n;  // the stores of bytes could change a member

@@ -36,8 +36,11 @@ template <class Op>
 // The types of operands that an operator has a loop over memory for, without conversions:
 // `using Dense = LaneList<...>;`
 // and `template <class V> using DenseResult = ...;`, the type of the result in memory. The coefficients come from those
-// of the compute type, by `template <class V> static Coef<V> in_own_type(const Coef<LaneNumber<V>>&)`.
+// of the compute type, by `template <class V> static Coef<V> in_own_type(const Coef<LaneNumber<V>>&)`, or with
+// Coef<float> if float32 is what the operator computes integers in.
 template <class V> using LaneNumber = std::conditional_t<std::is_floating_point_v<V>, V, int32_t>;
+template <class Op, class V>
+using DenseNumber = std::conditional_t<LanesOf<Op>::type::template has<LaneNumber<V>>, LaneNumber<V>, float>;
 
 #define PENSTOCK_LOOPS loops
 #define PENSTOCK_LOOPS_TEXT "operator/pixel_loop.inc.h"

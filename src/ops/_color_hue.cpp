@@ -63,7 +63,6 @@ struct ToHsv : HueForm<ToHsv> {
   }
 };
 PENSTOCK_OPERATOR(ToHsv);
-
 static bool hue_of_bytes(const BoundOp& op, Target target, const uint8_t* in, uint8_t* out, int64_t n) {
   const auto c = static_cast<const CoefAdaptor<ToHsv>&>(op).op.coef<float>(0);
   return frame::hue_pixels(target, {c.hue, c.saturation, c.turn, c.blue_first}, in, out, n);
@@ -144,8 +143,7 @@ PENSTOCK_OPERATOR(OfHue);
 
 static bool colors_of_bytes(const BoundOp& op, Target target, const uint8_t* in, uint8_t* out, int64_t n) {
   const auto c = static_cast<const CoefAdaptor<OfHue>&>(op).op.coef<float>(0);
-  if (c.hls > 0) return false;
-  return frame::turn_pixels(target, {c.sixths, c.unit, c.full, c.cuts, c.blue_first}, in, out, n);
+  return c.hls <= 0 && frame::turn_pixels(target, {c.sixths, c.unit, c.full, c.cuts, c.blue_first}, in, out, n);
 }
 [[maybe_unused]] static const bool has_loop_back = add_byte_pixels("color_space_conversion@of_hue", &colors_of_bytes);
 

@@ -37,7 +37,7 @@ struct Cast : PixelOperator {
   // Small integers become float32 over memory: a tile between would be one more pass.
   using Dense = LaneList<uint8_t, int8_t, uint16_t, int16_t>;
   template <class V> using DenseResult = float;
-  template <class V> static Coef<V> in_own_type(const Coef<LaneNumber<V>>&) { return {}; }
+  template <class V> static Coef<V> in_own_type(const Coef<float>&) { return {}; }
   bool dense(DType operands) const { return dtype == DType::float32 && operands != DType::bool_; }
 };
 PENSTOCK_OPERATOR(Cast);

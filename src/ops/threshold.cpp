@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
 #include "operator/image_layout.h"
 #include "operator/operator.h"
 #include "ops/shared/threshold_mode.h"
+#include "pixel/convert.h"
 
 namespace penstock {
 
@@ -68,6 +71,19 @@ struct Threshold : PixelOperator {
                               : V(0),
                 k.mode == 1 ? most : V(0), V(k.mode == 3 ? 1 : 0), V(k.mode == 2 || k.mode == 4 ? 1 : 0)};
       });
+  // Integers compare and stay in their own type; those of uint8 go through a table.
+  using Dense = LaneList<int8_t, uint16_t, int16_t>;
+  template <class V> using DenseResult = V;
+  template <class V> static Coef<V> in_own_type(const Coef<float>& c) {
+    constexpr V most = std::numeric_limits<V>::max();
+    const bool all_above = c.threshold < static_cast<float>(std::numeric_limits<V>::lowest());
+    const auto value = [](float v) { return from_lane<float, V>(v); };
+    // A threshold below all numbers becomes `most`, above which none is, and what lies below becomes what lies above.
+    return {c.threshold < most && !all_above ? static_cast<V>(c.threshold) : most, value(c.above),
+            value(all_above ? c.above : c.below), V(c.keeps_above > 0),
+            V((all_above ? c.keeps_above : c.keeps_below) > 0)};
+  }
+  bool dense(DType operands) const { return operands != DType::uint8; }
   static constexpr auto folded = std::tuple{&Threshold::threshold, &Threshold::max_value};
   void know(Known& k) const { k.mode = mode_, k.whole = whole_; }
 

@@ -64,14 +64,14 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi"))) int64_t by_permu
 
 void look_up_bytes(Target target, const uint8_t* in, uint8_t* out, int64_t n, const uint8_t* table) {
   const auto whole_vectors = [&]() -> int64_t {
-#if PENSTOCK_HAS_TARGETS
-    static const bool permutes = __builtin_cpu_supports("avx512vbmi");
-    if (permutes && target == Target::avx512) return by_permutations(in, out, n, table);
-#endif
     constexpr int64_t kMany = 2048;  // fewer bytes are not worth the look at the table
     if (n >= kMany)
       if (const std::optional<TwoPieces> pieces = two_pieces(table))
         return PENSTOCK_FOR_TARGET(target, byte_tables, by_pieces(in, out, n, *pieces));
+#if PENSTOCK_HAS_TARGETS
+    static const bool permutes = __builtin_cpu_supports("avx512vbmi");
+    if (permutes && target == Target::avx512) return by_permutations(in, out, n, table);
+#endif
     return PENSTOCK_FOR_TARGET(target, byte_tables, by_shuffles(in, out, n, table));
   };
   for (int64_t i = whole_vectors(); i < n; ++i) out[i] = table[in[i]];
