@@ -50,8 +50,9 @@ PENSTOCK_KERNEL float byte_beside(uint32_t word, int i, uint32_t rest) {
   return std::bit_cast<float>((word >> (8 * i) & 255) | (rest & ~255u));
 #endif
 }
-// Whether n contiguous elements are read by vectors.
+// Whether n contiguous elements are read by vectors, or by pairs of words.
 template <class T, int n> constexpr bool kByVectors = sizeof(T) == 4 && n >= 6;
+template <class T, int n> constexpr bool kByPairs = std::is_same_v<T, uint8_t> && n >= 12;
 // n contiguous elements, at an offset from an address that is a multiple of 4.
 template <class T, int n, bool vectors = kByVectors<T, n>> struct Line {
   T of[n];
@@ -79,6 +80,13 @@ template <int n> struct Line<uint8_t, n, false> {
   uint32_t word[kWords];
 
   PENSTOCK_HD void read(const char* base, uint32_t offset) {
+    if constexpr (kByPairs<uint8_t, n>) {
+      uint32_t all[kWords + 1];
+      read_pairs<n>(base + offset, all);
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kWords; ++k) word[k] = shifted(all[k], all[k + 1], 8 * offset);
+      return;
+    }
     const auto* from = reinterpret_cast<const uint32_t*>(base + (offset & ~3u));
     uint32_t all[kWords + 1];
     PENSTOCK_UNROLL
@@ -125,8 +133,8 @@ template <class T, int channels, int filter, class V> struct Cell {
   uint32_t offset;  // of the first pixel, from the word in which the image begins
   V wy, wx;
 
-  // Vectors read beyond a row: cells have so many rows above them, and below.
-  static constexpr uint32_t kApart = kByVectors<T, taps * channels> ? 1 : 0;
+  // They read beyond a row: cells have so many rows above them, and below.
+  static constexpr uint32_t kApart = kByVectors<T, taps * channels> || kByPairs<T, taps * channels>;
   // Whether all of them are inside; else the cell is the first one. Without branches, so that the positions of several
   // pixels are read at once.
   PENSTOCK_HD bool place(const Position<V>& p, const Plane& plane) {
