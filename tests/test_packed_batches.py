@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import torch
+from audio_files import recorded
 
 import penstock
 from penstock import Pipeline, fn, pipeline_def, tfrecord
@@ -159,6 +160,28 @@ def test_rows_of_readers_as_attention_of_variable_length_takes_them(kind, tmp_pa
         assert batch["tokens_positions"].tolist() == [p for k in row for p in range(LENGTHS[k])]
         assert batch["tokens_longest"] == max(LENGTHS[k] for k in row)
         assert batch["tokens_offsets"].dtype == batch["tokens_positions"].dtype == torch.int32
+
+
+def test_a_manifest_by_duration(tmp_path):
+    lines = []
+    for k in range(40):
+        path = tmp_path / f"{k}.wav"
+        path.write_bytes(recorded(np.zeros((100 * LENGTHS[k], 1), np.float32), "WAV", "PCM_16"))
+        lines.append(json.dumps({"audio_filepath": str(path), "duration": LENGTHS[k] / 100}) + "\n")
+    (tmp_path / "all.json").write_text("".join(lines))
+
+    @pipeline_def(batch_size=50, num_threads=1)
+    def speech():
+        samples, place = fn.readers.nemo_asr(
+            manifest_filepaths=[str(tmp_path / "all.json")], read_sample_rate=False, read_text=False, read_idxs=True,
+            bucket_by="duration", max_cost=0.8, packing_window=40,
+        )  # fmt: skip
+        return samples, place
+
+    loader = DataLoader(speech(), ["samples", "place"], ragged={"samples": "packed"})
+    for row, batch in zip(first_fit(LENGTHS, range(40), 80, 40, 50), loader, strict=True):
+        assert batch["place"].flatten().tolist() == row
+        assert batch["samples_offsets"].tolist() == np.cumsum([0, *(100 * LENGTHS[row])]).tolist()
 
 
 def test_steps_of_the_pipeline_come_before_the_row():

@@ -95,7 +95,7 @@ def test_batches_without_samples():
 
 
 def test_large_transfers_that_were_not_requested_warn_once(recwarn):
-    big = [np.zeros((1500, 1000, 3), np.uint8)] * 2
+    big = [np.zeros((1500, 1000, 3), np.uint8) for _ in range(2)]
 
     def pipe(asked):
         @pipeline_def(batch_size=2, num_threads=1, device_id=0)

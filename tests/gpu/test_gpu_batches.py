@@ -25,6 +25,15 @@ def arrays(batch):
     return [t.numpy().copy() for t in batch.cpu()]
 
 
+def test_samples_in_one_row_are_on_the_device_of_the_batch():
+    samples = [ramp((n, 3), np.float32) + n for n in (5, 0, 17, 1)]
+    values, offsets, positions, longest = penstock.batch(samples).gpu().packed()
+    assert {t.device for t in (values, offsets, positions)} == {"gpu:0"} and longest == 17
+    np.testing.assert_array_equal(values.cpu().numpy(), np.concatenate(samples))
+    assert offsets.cpu().numpy().tolist() == [0, 5, 5, 22, 23]
+    assert positions.cpu().numpy().tolist() == [*range(5), *range(17), 0]
+
+
 def same(batch, expected):
     for a, b in zip(arrays(batch), expected, strict=True):
         np.testing.assert_array_equal(a, b)

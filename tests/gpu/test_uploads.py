@@ -69,3 +69,28 @@ def test_all_that_is_copied_has_been_written(real, kernels):
         env={**os.environ, "PENSTOCK_EMULATED_POISON": "1", "PENSTOCK_KERNELS": kernels},
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_value_of_all_samples_goes_up_once(order):
+    import numpy as np
+
+    from penstock import fn, pipeline_def
+
+    table = np.arange(50 * 60, dtype=np.float32).reshape(50, 60)
+
+    @pipeline_def(batch_size=8, num_threads=1, device_id=0)
+    def function():
+        x = fn.external_source(
+            lambda info: np.full((50, 60), info.idx_in_epoch, np.float32), batch=False, ndim=2, dtype=np.float32
+        )
+        return x.gpu() + fn.constant(fdata=table.ravel().tolist(), shape=[50, 60]).gpu()
+
+    pipe = function()
+    for k in range(3):
+        (made,) = pipe.run()
+        want = np.arange(8 * k, 8 * k + 8, dtype=np.float32)[:, None, None] + table
+        np.testing.assert_array_equal(made.as_cpu().as_array(), want)
+    copied = [int(line.split("copy ")[1].split()[0]) for line in order() if "copy " in line and " bytes" in line]
+    tables, batches = copied.count(50 * 60 * 4), copied.count(8 * 50 * 60 * 4)
+    assert tables >= 3  # one for each batch that was begun
+    assert batches <= tables + 1 + 3  # what differs, and the three results on the way back

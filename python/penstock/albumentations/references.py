@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .. import fn
+from .. import _core, fn
 from ..augment import draws, numbers
 from ..augment.samples import choose, extents
 from ..base.element_types import DType
@@ -44,9 +44,9 @@ def template(x, a):
 
     def shown(array):
         array = np.asarray(array)
-        picture = fn.reshape(array, layout="HWC" if array.ndim == 3 else "HW")
+        picture = _core.tensor(array, layout="HWC" if array.ndim == 3 else "HW")
         if a.template_transform is not None:
-            picture = a.template_transform._apply(Sample(image=picture))["image"]
+            picture = a.template_transform._apply(Sample(image=fn.copy(picture)))["image"]  # of the pipeline
         if drawn.is_node(x.pixels) or list(extents(x)) != list(extents(picture)):
             picture = fn.resize(picture, size=[*extents(x)])
         if array.ndim == 2 and rank(x.pixels) == 3:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/steps/kinds.h"
+#include "exec/steps/one_value.h"
 
 namespace penstock {
 
@@ -18,7 +19,7 @@ static MakeStep& maker_of_flow(Step::Flow flow) {
   return make_unset;
 }
 
-static MakeStep& maker_of(const Step& s) {
+static MakeStep& maker_of(const Plan& plan, const Step& s) {
   switch (s.kind) {
     case Step::Kind::source: return make_source_step;
     case Step::Kind::read: return make_read_step;
@@ -29,13 +30,14 @@ static MakeStep& maker_of(const Step& s) {
     case Step::Kind::call: return make_call_step;
     case Step::Kind::whole: break;
   }
-  return make_whole_step;
+  return makes_one_value(plan, s) ? make_one_value_step : make_whole_step;
 }
 
 std::vector<std::unique_ptr<StepRunner>> make_steps(StepContext& context) {
   std::vector<std::unique_ptr<StepRunner>> steps;
   steps.reserve(context.plan.steps.size());
-  for (size_t i = 0; i < context.plan.steps.size(); ++i) steps.push_back(maker_of(context.plan.steps[i])(context, i));
+  for (size_t i = 0; i < context.plan.steps.size(); ++i)
+    steps.push_back(maker_of(context.plan, context.plan.steps[i])(context, i));
   return steps;
 }
 

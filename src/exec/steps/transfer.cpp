@@ -8,6 +8,7 @@
 #include "batch/transfer.h"
 #include "exec/steps/gpu_copies.h"
 #include "exec/steps/kinds.h"
+#include "exec/steps/one_value.h"
 
 namespace penstock {
 namespace {
@@ -21,7 +22,8 @@ struct TransferState final : StepState {
 
 class TransferStep final : public StatefulStep<TransferState> {
  public:
-  TransferStep(StepContext& context, size_t index) : StatefulStep(context, index) {
+  TransferStep(StepContext& context, size_t index)
+      : StatefulStep(context, index), shares_(step.gpu && read_by_operators_alone(context.plan, step.output)) {
     rules.allocates = rules.runs_here = true;
     rules.makes_output = makes_output();
     rules.replaceable = !step.gpu;  // not for one sample
@@ -39,6 +41,8 @@ class TransferStep final : public StatefulStep<TransferState> {
   void move_some(Iteration& it, const Batch& from) const;
   void warn(const Iteration& it, size_t bytes) const;
   void stage(Iteration& it, Batch from) const;
+
+  const bool shares_;  // samples of one memory are one copy
 };
 
 // Once for a pipeline, when it is under way: of a copy that nobody asked for and that costs more than the operator is
@@ -72,8 +76,14 @@ void TransferStep::move_some(Iteration& it, const Batch& from) const {
 void TransferStep::prepare(Iteration& it, Worker&) {
   Batch from = it.values.at(step.inputs[0]);
   if (!every_sample_has_a_value(from)) return move_some(it, from);
-  warn(it, from.bytes());
   Batch& out = it.values.at(step.output);
+  if (shares_ && is_one_memory(from)) {
+    const Batch one = repeated(from, 1);
+    warn(it, one.bytes());
+    out = repeated(to_gpu(context_, it, one, false), from.size());
+    return;
+  }
+  warn(it, from.bytes());
   if (!step.gpu) {
     for (int i = 0; i < from.size(); ++i)
       if (!from.view(i).dense()) bad_argument("a sample on the GPU has gaps: fn.copy() makes it dense");

@@ -22,8 +22,10 @@ class DALIGenericIterator(BaseIterator):
         ragged: What outputs become whose samples differ in shape, a dict from their names, or one value for all
             outputs. None: an error. "list": a list of tensors, one for each sample. "pad" or a number: one tensor,
             filled up after each sample with 0 or that number, and under "<name>_lengths" the extents of the samples,
-            int64: (N) for samples with one dimension, else (N, dimensions). It holds for every batch, also for one
-                whose samples happen to have one shape.
+            int64: (N) for samples with one dimension, else (N, dimensions). "packed": one tensor of all samples, one
+            after another along their first dimension, and "<name>_offsets", "<name>_positions" and "<name>_longest"
+            as penstock.torch.DataLoader gives them. It holds for every batch, also for one whose samples happen to
+            have one shape.
 
     Example:
         >>> from penstock.plugin.pytorch import DALIGenericIterator
