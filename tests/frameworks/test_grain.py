@@ -57,10 +57,12 @@ def test_arrays_are_of_the_pipeline_and_keep_their_memory():
         assert type(next(iter(PipelineIterDataset(numbers(), form)))) is kind
 
 
-@pytest.mark.parametrize("stages", ["none", "filter", "threads", "batch"])
+@pytest.mark.parametrize("stages", ["none", "partial", "fill", "filter", "threads", "batch"])
 def test_a_state_at_each_element_is_exact(stages):
+    last_batch = stages if stages in ("partial", "fill") else "drop"
+
     def made():
-        dataset = PipelineIterDataset(numbers(), NAMES, num_epochs=2, last_batch="drop")
+        dataset = PipelineIterDataset(numbers(), NAMES, num_epochs=2, last_batch=last_batch)
         if stages == "filter":
             dataset = dataset.filter(even)
         if stages == "threads":
@@ -72,7 +74,8 @@ def test_a_state_at_each_element_is_exact(stages):
     for batch in iterator:
         elements += shown([batch])
         states.append(json.loads(json.dumps(iterator.get_state())))
-    assert len(elements) == {"none": 14, "threads": 14, "batch": 7}.get(stages, len(elements)) and len(elements) > 3
+    counts = {"none": 14, "partial": 16, "fill": 16, "threads": 14, "batch": 7}
+    assert len(elements) == counts.get(stages, len(elements)) and len(elements) > 3
     for k, state in enumerate(states):
         other = made()
         other.set_state(state)

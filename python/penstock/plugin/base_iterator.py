@@ -261,15 +261,8 @@ class BaseIterator:
             keeps = [size - max(0, self._taken - self._share())] * len(outputs)
         return self.convert_all(outputs, keeps)
 
-    def peeked(self) -> Any:
-        """Returns what the next __next__() converts, and keeps it for that; a plug-in that describes its batches asks for it.
-
-        Returns:
-            For each pipeline a tuple of batches, what they took of their sources, and how many samples count.
-
-        Raises:
-            RuntimeError: There are no data.
-        """
+    def _peeked(self):
+        """What the next __next__() converts, for plug-ins that describe their batches; it is kept for that."""
         if self._first is None:
             self._states = self._driver_states()
             try:

@@ -219,7 +219,7 @@ class DALIGenericIterator(BaseIterator):
 
     def _describe(self, tag):
         if self._described is None:  # the first batch tells; it is kept for the loop
-            outputs, _, keeps = self.peeked()
+            outputs, _, keeps = self._peeked()
             self.convert_all(outputs, keeps)
         return self._described[tag]
 
