@@ -38,7 +38,7 @@ def send(host, port):
     import numpy as np
 
     listening = socket.create_server((host, int(port)))
-    print("ready", flush=True)
+    print("ready", listening.getsockname()[1], flush=True)
     batch = np.ones(BYTES, np.uint8)
     while True:
         end, _ = listening.accept()
