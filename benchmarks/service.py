@@ -6,7 +6,8 @@ pipeline in the trainer itself, tf.data service and Ray Data, in turn.
 
 "Ready" batches are 64 x 3 x 224 x 224 float32, 38.5 MB, which cost nothing to make: the rates are those of the way. "Training" is the
 input of a ResNet-50 in uint8 from JPEG files: the pipeline with 2 threads in the trainer, and in one worker. Peers run where their
-environments are: .venv-frameworks (make test), .venv-ray (python -m venv .venv-ray, pip install "ray[data]"). Medians over the rounds.
+environments are: .venv-frameworks (make test), .venv-ray (python -m venv .venv-ray, pip install "ray[data]"). "Plain sockets" send the same
+bytes through loopback without anything else, as a bound. Medians over the rounds.
 """
 
 import argparse
@@ -124,6 +125,25 @@ def peer(environment, text, count):
     return float(done.stdout.split()[-1])
 
 
+def plain_sockets(count):
+    """The same bytes between two processes, without frames, sums or a pipeline: what the way itself can do."""
+    from service_network import plain
+
+    call = [sys.executable, HERE / "service_network.py", "send", "127.0.0.1", "0"]
+    sender = subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
+    try:
+        batches = plain("127.0.0.1", sender.stdout.readline().split()[-1], 0)
+        for _ in range(5):
+            next(batches)
+        begin = time.perf_counter()
+        for _ in range(count):
+            next(batches)
+        return time.perf_counter() - begin
+    finally:
+        sender.kill()
+        sender.wait()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
@@ -138,6 +158,7 @@ def main():
             "ready, in the trainer": lambda n: alone(script, "ready", {}, n),
             "ready, shared memory": lambda n: served(script, "ready", {}, n),
             "ready, sockets": lambda n: served(script, "ready", {}, n, "--no-shared-memory"),
+            "ready, plain sockets": plain_sockets,
         }
         for name, text in (("tf.data service", TENSORFLOW), ("Ray Data", RAY)):
             environment = ROOT / (".venv-frameworks" if text is TENSORFLOW else ".venv-ray")

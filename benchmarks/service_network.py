@@ -34,11 +34,11 @@ def crc32c(array):
 
 
 def send(host, port):
-    """Sends batches as they are asked for: 0 or 1 says whether with a sum."""
+    """Sends batches as they are requested: 0 or 1 says whether with a sum."""
     import numpy as np
 
     listening = socket.create_server((host, int(port)))
-    print("ready", flush=True)
+    print("ready", listening.getsockname()[1], flush=True)
     batch = np.ones(BYTES, np.uint8)
     while True:
         end, _ = listening.accept()
@@ -55,7 +55,7 @@ def answer(end, batch):
 
 
 def plain(host, port, summed):
-    """Receives one batch after another; two are asked for ahead, as the service does."""
+    """Receives one batch after another; two are requested ahead, as the service does."""
     import numpy as np
 
     end = socket.create_connection((host, int(port)))

@@ -281,7 +281,7 @@ def test_a_thread_that_waits_for_a_compressed_shard_fetches_a_later_one(server):
 
     pipe = shards()
     pipe.build()
-    server.together, server.most_in_flight = 2, 0  # the first shard comes when another one was asked for
+    server.together, server.most_in_flight = 2, 0  # the first shard comes when another one is requested
     assert pipe.run()[0].as_array().tolist() == list(range(6))
     assert server.most_in_flight == 2
     pipe.close()

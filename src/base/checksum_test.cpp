@@ -22,7 +22,7 @@ std::vector<uint8_t> random_bytes(size_t n, uint32_t seed) {
 TEST(Checksum, Crc32cIsThatOfRfc3720) {
   std::vector<uint8_t> up(32), down(32);
   for (int i = 0; i < 32; ++i) up[i] = i, down[i] = 31 - i;
-  for (auto sum : {crc32c, crc32c_portable}) {
+  for (auto sum : {crc32c, crc32c_by_instruction, crc32c_portable}) {
     EXPECT_EQ(sum(std::vector<uint8_t>(32, 0), 0), 0x8A9136AAu);
     EXPECT_EQ(sum(std::vector<uint8_t>(32, 255), 0), 0x62A8AB43u);
     EXPECT_EQ(sum(up, 0), 0x46DD794Eu);
@@ -32,22 +32,24 @@ TEST(Checksum, Crc32cIsThatOfRfc3720) {
   }
 }
 
-TEST(Checksum, BothWaysAgreeAtEveryLengthAndInParts) {
-  const auto b = random_bytes(300, 1);
+TEST(Checksum, AllWaysAgreeAtEveryLengthAndInParts) {
+  const auto b = random_bytes(1100, 1);
   for (size_t n = 0; n <= b.size(); ++n) {
     const std::span<const uint8_t> all(b.data(), n);
     EXPECT_EQ(crc32c(all), crc32c_portable(all)) << n;
+    EXPECT_EQ(crc32c_by_instruction(all), crc32c_portable(all)) << n;
     const size_t cut = n * 2 / 3;
     EXPECT_EQ(crc32c(all.subspan(cut), crc32c(all.first(cut))), crc32c(all)) << n;
   }
 }
 
-TEST(Checksum, BothWaysAgreeOnLongBytesThatAreTakenInParts) {
+TEST(Checksum, AllWaysAgreeOnLongBytesThatAreTakenInParts) {
   const auto b = random_bytes(20000, 3);
   for (size_t n : {3071, 3072, 3073, 6143, 6144, 6145, 9216, 12345, 19999, 20000})
     for (size_t from : {0, 1, 5}) {
       const std::span<const uint8_t> all(b.data() + from, n - from);
       EXPECT_EQ(crc32c(all, 0x12345678), crc32c_portable(all, 0x12345678)) << n << " from " << from;
+      EXPECT_EQ(crc32c_by_instruction(all, 0x12345678), crc32c_portable(all, 0x12345678)) << n << " from " << from;
     }
 }
 

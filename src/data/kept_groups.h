@@ -26,14 +26,14 @@ template <class T> class KeptGroups {
   // While another thread loads the group, this one calls meanwhile() again and again, until that returns false.
   template <class F, class M> Group get(int number, F&& load, M&& meanwhile) {
     std::promise<Group> promise;
-    const auto [future, own] = find_or_begin(number, promise);
-    if (own) {
+    const Begun begun = find_or_begin(number, promise);
+    if (begun.own) {
       finish(number, promise, load);
     } else {
-      while (future.wait_for(std::chrono::seconds(0)) != std::future_status::ready && meanwhile()) {
+      while (begun.group.wait_for(std::chrono::seconds(0)) != std::future_status::ready && meanwhile()) {
       }
     }
-    return own_error([&] { return future.get(); });
+    return own_error([&] { return begun.group.get(); });
   }
   // Loads the group if no thread has begun to. False: one had, or load() failed.
   template <class F> bool load_early(int number, F&& load) {
