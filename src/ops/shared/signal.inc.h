@@ -22,15 +22,16 @@ inline void multiply_block(const BandMatrix& m, int64_t r, const float* in, int6
   Lanes sum[rows][vectors] = {};
   const float* const weights = &m.values[static_cast<size_t>(r * m.columns)];
   for (int64_t c = m.first[r]; c < m.last[r]; ++c) {
+    Lanes v[vectors];  // one weight at a time: all of them would not fit into the registers beside the sums
 #pragma GCC unroll 8
-    for (int k = 0; k < vectors; ++k) {
-      Lanes v;
-      std::memcpy(&v, in + c * after + k * kLanes, sizeof v);
+    for (int k = 0; k < vectors; ++k) std::memcpy(&v[k], in + c * after + k * kLanes, sizeof v[k]);
 #pragma GCC unroll 8
-      for (int i = 0; i < rows; ++i) {
-        const float weight = weights[i * m.columns + c];
-        if constexpr (fused) sum[i][k] = fused_sum(weight, v, sum[i][k]);
-        else sum[i][k] += weight * v;
+    for (int i = 0; i < rows; ++i) {
+      const float weight = weights[i * m.columns + c];
+#pragma GCC unroll 8
+      for (int k = 0; k < vectors; ++k) {
+        if constexpr (fused) sum[i][k] = fused_sum(weight, v[k], sum[i][k]);
+        else sum[i][k] += weight * v[k];
       }
     }
   }
