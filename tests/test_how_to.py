@@ -190,10 +190,10 @@ def test_the_page_that_adds_an_operator(tmp_path):
 
 def test_the_page_that_adds_a_window_operator(tmp_path):
     made, paths = built(HOW_TO_WINDOW, tmp_path)
-    assert paths == ["src/ops/kuwahara.cpp", "tests/operators/kuwahara.py"]
-    done, passed = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "kuwahara")
+    assert paths == ["src/ops/ruggedness.cpp", "tests/operators/ruggedness.py"]
+    done, passed = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "ruggedness")
     assert done.returncode == 0 and passed >= 5, done.stdout + done.stderr
-    done, passed = run_typed(made, tmp_path, "operators", "tests/gpu/test_every_op_on_a_gpu.py", "-k", "kuwahara")
+    done, passed = run_typed(made, tmp_path, "operators", "tests/gpu/test_every_op_on_a_gpu.py", "-k", "ruggedness")
     assert done.returncode == 0 and passed >= 1, done.stdout + done.stderr
 
 

@@ -30,6 +30,7 @@ REFERENCE = [
     "dali",
     "cvcuda",
     "layouts",
+    "image_formats",
     "boxes",
     "color_jitter",
     "state",
