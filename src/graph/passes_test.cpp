@@ -100,7 +100,9 @@ TEST(Passes, TextAfterEach) {
 }
 
 TEST(Passes, WithoutPushDownTheDecoderStandsAlone) {
-  EXPECT_EQ(Resnet().texts({.push_down = false}).back(),
+  PlanOptions options;
+  options.push_down = false;
+  EXPECT_EQ(Resnet().texts(options).back(),
             "last_use\n"
             "source: %0 readers.file\n"
             "stage: %1 decoders.image (reads files); frees %0.0\n"
