@@ -17,9 +17,9 @@ namespace penstock::jpeg {
 // it, and decodes the rest. Further threads, and each that is done, take bands whose beginning is known.
 //
 // Three threads and more guess: each but the first begins anywhere in the data. A Huffman decoder that begins at a
-// wrong bit comes to the right ones soon, but does not know it, nor which MCU it is at. It notes each place where it believes
-// an MCU to begin. When a band is found to begin at one of these places, so do all that follow (the same on GPUs:
-// A. Weissenberger and B. Schmidt, "Massively parallel Huffman decoding on GPUs", 2018).
+// wrong bit comes to the right ones soon, but does not know it, nor which MCU it is at. It notes each place where it
+// believes an MCU to begin. When a band is found to begin at one of these places, so do all that follow (the same on
+// GPUs: A. Weissenberger and B. Schmidt, "Massively parallel Huffman decoding on GPUs", 2018).
 class RowSearch {
  public:
   // `record`: of the index to make, or null. Then bands cover all rows of the picture. `threads`: that may come.
