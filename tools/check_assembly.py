@@ -24,7 +24,7 @@ HOT = [
 # is not vectorized: sin took ten times as long.
 FUNCTIONS = "a?(?:sin|cos|tan)h?|atan2|exp|log|log2|log10|log1p|pow|cbrt"
 INLINED = re.compile(
-    rf"::(?:pixel|apply)(?:<[^()]*>)?\(|\bpenstock::(?:(?:single_precision|series)::(?!far_)\w+|{FUNCTIONS})(?:<[^()]*>)?\("
+    rf"^(?!fmt::).*::(?:pixel|apply)(?:<[^()]*>)?\(|\bpenstock::(?:(?:single_precision|series)::(?!far_)\w+|{FUNCTIONS})(?:<[^()]*>)?\("
 )
 VECTOR = re.compile(r"%[xyz]mm\d+")
 # A fixed place on the stack; one with an index register is an array.

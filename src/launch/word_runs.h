@@ -22,18 +22,6 @@ PENSTOCK_HD inline WordVector word_vector(const WordVector* p) {
   return *p;
 #endif
 }
-struct alignas(8) WordPair {
-  uint32_t v[2];
-};
-PENSTOCK_HD inline WordPair word_pair(const WordPair* p) {
-#ifdef __CUDA_ARCH__
-  WordPair own;
-  asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(own.v[0]), "=r"(own.v[1]) : "l"(p));
-  return own;
-#else
-  return *p;
-#endif
-}
 // n words at an address that is a multiple of 4. For each line of the cache that a warp's instruction reads the cache
 // takes its time, and vectors are fewer instructions. They may have up to 12 bytes before the words, and after them.
 template <int n> PENSTOCK_HD inline void read_words(const void* at, uint32_t (&to)[n]) {
@@ -51,22 +39,6 @@ template <int n> PENSTOCK_HD inline void read_words(const void* at, uint32_t (&t
   const uint32_t by_one = skip & 1 ? ~0u : 0, by_two = skip & 2 ? ~0u : 0;
   for (int i = 0; i < n + 2; ++i) word[i] = (word[i + 1] & by_one) | (word[i] & ~by_one);
   for (int i = 0; i < n; ++i) to[i] = (word[i + 2] & by_two) | (word[i] & ~by_two);
-}
-// The words that hold n bytes at any address, by aligned pairs. They may have up to 7 bytes before the bytes, and after
-// them.
-template <int n> PENSTOCK_HD inline void read_pairs(const void* at, uint32_t (&to)[(n + 3) / 4 + 1]) {
-  constexpr int kWords = (n + 3) / 4 + 1, kPairs = (n + 14) / 8;
-  const uint64_t address = reinterpret_cast<uint64_t>(at);
-  const int skip = static_cast<int>(address & 7);
-  const auto* from = reinterpret_cast<const WordPair*>(address & ~uint64_t{7});
-  uint32_t word[2 * kPairs > kWords ? 2 * kPairs : kWords + 1] = {};
-  for (int k = 0; k < kPairs; ++k) {
-    WordPair own{};
-    if (8 * k < n || 8 * k < n + skip) own = word_pair(from + k);
-    word[2 * k] = own.v[0], word[2 * k + 1] = own.v[1];
-  }
-  const uint32_t by_one = skip & 4 ? ~0u : 0;
-  for (int i = 0; i < kWords; ++i) to[i] = (word[i + 1] & by_one) | (word[i] & ~by_one);
 }
 
 }  // namespace penstock

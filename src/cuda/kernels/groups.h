@@ -24,6 +24,21 @@ template <int n> PENSTOCK_HD inline void load_bytes(const uint8_t* from, uint8_t
     low = high;
   }
 }
+template <class I, class T, int q, int p> PENSTOCK_HD inline void store_whole(T* to, I plane, int how,
+                                                                              const T (&from)[q][p]) {
+  if (how == 1) {
+    for (int k = 0; k < p; ++k) {
+      Vector<T, q> v;
+      for (int j = 0; j < q; ++j) v.v[j] = from[j][k];
+      *reinterpret_cast<Vector<T, q>*>(to + k * plane) = v;
+    }
+  } else {
+    Vector<T, q * p> v;
+    for (int j = 0; j < q; ++j)
+      for (int k = 0; k < p; ++k) v.v[j * p + k] = from[j][k];
+    *reinterpret_cast<Vector<T, q * p>*>(to) = v;
+  }
+}
 // Contiguous positions, forward or backward, whose planes are contiguous too.
 template <class T, int q, int p> PENSTOCK_HD inline void load_group(const T* from, bool forward, T (&to)[q][p]) {
   const T* low = forward ? from : from - (q - 1) * p;

@@ -101,6 +101,17 @@ template <class Stage> struct StageStore {
       }
     }
   }
+  // How store_whole() stores full groups of rows that are `rows` elements apart: 0 if it cannot.
+  template <int q> PENSTOCK_HD inline int whole(const Out* out, Index rows) const {
+    const auto aligned = [&](Index strides, uint64_t bytes) {  // to what a Vector of so many bytes is
+      const uint64_t own = bytes & (~bytes + 1), most = own < 16 ? own : 16;
+      return ((reinterpret_cast<uint64_t>(out) | static_cast<uint64_t>(strides * static_cast<Index>(sizeof(Out)))) &
+              (most - 1)) == 0;
+    };
+    if (!all_planes) return 0;
+    if (planar && aligned(plane | rows, q * sizeof(Out))) return 1;
+    return interleaved && aligned(rows, q * sizeof(Out) * kMade) ? 2 : 0;
+  }
 };
 
 }  // namespace penstock

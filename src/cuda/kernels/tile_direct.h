@@ -2,7 +2,8 @@
 // Tiles after at most two taps each way: every output reads its samples from the source itself.
 #pragma once
 #include "cuda/kernels/pixel_words.h"
-#include "cuda/kernels/tile_stores.h"
+#include "cuda/kernels/tile_sizes.h"
+#include "cuda/kernels/tiles.h"
 
 namespace penstock {
 
@@ -107,74 +108,77 @@ template <class Stage> struct DirectTaps {
   }
 };
 
-// Two taps each way of pixels of bytes, as random crops have them. Neighboring lanes have neighboring columns
-// (tile_indexed.h says why), each of several rows: all words are requested before one is used.
+// Two taps each way of pixels of bytes, as random crops have them. A thread makes the same neighboring columns of
+// several rows: their taps stay in registers, and all words of a group are requested before one is used.
 template <class Stage> struct PixelPairs {
   typedef typename Stage::Index Index;
   typedef StageTile<Stage> Tile;
   static constexpr int kLinear = static_cast<int>(FilterKind::linear);
   static constexpr bool kPossible = Tile::kBytes && Stage::kPlanes == 3 && !Stage::kRow.picks_planes && !Tile::kFills &&
                                     sizeof(Index) == 4 && Stage::kFilterX == kLinear && Stage::kFilterY == kLinear;
-  static constexpr int kRows = 4;
+  static constexpr int kGroup = 4, kMost = kDirectWidth / kGroup;
 
   const Tile& t;
   const TapsOfTile<Stage>& taps;
   uint32_t lead;        // bytes from an aligned address to the source
   const uint8_t* base;  // that address
-  // A lane's column: the offset of bytes from that address, weights.
-  struct Column {
-    uint32_t at;
-    float wx0, wx1;
+  int whole;            // how full groups are stored
+  // The columns of a group: offsets of bytes from that address, weights.
+  struct Columns {
+    uint32_t at[kGroup];
+    float wx0[kGroup], wx1[kGroup];
   };
 
   __device__ inline PixelPairs(const Tile& tile, const TapsOfTile<Stage>& of_tile)
-      : t(tile), taps(of_tile), lead(static_cast<uint32_t>(reinterpret_cast<uint64_t>(t.in) & 3)), base(t.in - lead) {
-    PENSTOCK_GLOBAL(base);
-  }
+      : t(tile),
+        taps(of_tile),
+        lead(static_cast<uint32_t>(reinterpret_cast<uint64_t>(t.in) & 3)),
+        base(t.in - lead),
+        whole(t.store.template whole<kGroup>(t.out, t.row_out)) {}
 
   __device__ inline void make() const {
-    each_part<kRows>(t, [&](int x, int y) { rows(x, y); });
+    // Tiles at the right may be narrow: their threads take more rows.
+    const int across = blockDim.x < kMost ? 1 : kMost >> (t.nx <= kDirectWidth / 2 ? 1 : 0), down = blockDim.x / across;
+    for (int x = threadIdx.x % across * kGroup; x < t.nx; x += across * kGroup) {
+      const int count = t.nx - x < kGroup ? t.nx - x : kGroup;
+      Columns of;
+      PENSTOCK_UNROLL
+      for (int j = 0; j < kGroup; ++j) {
+        const int tap = j < count ? x + j : t.nx - 1;
+        of.at[j] = lead + static_cast<uint32_t>(taps.first_x[tap] * 3);
+        of.wx0[j] = taps.weight_x[tap], of.wx1[j] = taps.weight_x[t.nx + tap];
+      }
+      for (int y = threadIdx.x / across; y < t.ny; y += down) group(x, y, count, of);
+    }
   }
 
  private:
-  __device__ inline uint32_t upper(int y) const { return static_cast<uint32_t>(taps.first_y[y] * t.step_y); }
-  // Up to kRows rows of 32 columns.
-  __device__ inline void rows(int x, int y) const {
-    Column own[kOwnLanes];
-    PixelWords words[kRows][kOwnLanes];
-    for (int u = 0; u < kOwnLanes; ++u) {
-      const int tap = x + lane_of(u) < t.nx ? x + lane_of(u) : t.nx - 1;
-      own[u] = {lead + static_cast<uint32_t>(taps.first_x[tap] * 3), taps.weight_x[tap], taps.weight_x[t.nx + tap]};
-    }
+  __device__ inline void group(int x, int y, int count, const Columns& of) const {
+    const uint32_t upper = static_cast<uint32_t>(taps.first_y[y] * t.step_y),
+                   lower = upper + static_cast<uint32_t>(t.step_y);
+    PixelWords words[kGroup];
     PENSTOCK_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const uint32_t at = upper(y + r < t.ny ? y + r : t.ny - 1);
-      for (int u = 0; u < kOwnLanes; ++u)
-        words[r][u] = pixel_words(base, at + own[u].at, at + static_cast<uint32_t>(t.step_y) + own[u].at);
-    }
-    PENSTOCK_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      if (y + r >= t.ny) break;
-      store_row(t, x, y + r, [&](int at, auto& results) {
-        const int u = kOwnLanes == 1 ? 0 : at - x;
-        sampled_results<Stage, 1>(
-            t.coefs, t.block.fault, [&](int, auto& source) { blend(words[r][u], own[u], y + r, source); },
-            [&](int) { return at < t.nx; }, results, NumbersToHalves());
-      });
-    }
-  }
-  __device__ inline void blend(const PixelWords& words, const Column& of, int y,
-                               typename Stage::SourceNumber (&source)[Stage::kPlanes]) const {
-    const uint32_t at = upper(y) + of.at;
-    const TwoWords u = six_bytes(words.upper, at), l = six_bytes(words.lower, at + static_cast<uint32_t>(t.step_y));
+    for (int j = 0; j < kGroup; ++j) words[j] = pixel_words(base, upper + of.at[j], lower + of.at[j]);
     // wy0 * raw - wy0 * kRaw, rounded once, is what wy0 times the byte is.
     const float wy0 = taps.weight_y[y], wy1 = taps.weight_y[t.ny + y], less = wy0 * -kRaw;
-    PENSTOCK_UNROLL
-    for (int p = 0; p < 3; ++p) {
-      const float left = fma(wy1, raw_byte(l, p) - kRaw, fma(wy0, raw_byte(u, p), less));
-      const float right = fma(wy1, raw_byte(l, p + 3) - kRaw, fma(wy0, raw_byte(u, p + 3), less));
-      Tile::set(source[p], fma(of.wx1, right, of.wx0 * left));
-    }
+    typename Stage::Out* to = t.out + ((t.x0 + x) * t.store.x + (t.y0 + y) * t.row_out);
+    typename Stage::Out results[kGroup][Stage::kOutPlanes];
+    sampled_results<Stage, kGroup>(
+        t.coefs, t.block.fault,
+        [&](int j, typename Stage::SourceNumber(&source)[Stage::kPlanes]) {
+          const TwoWords u = six_bytes(words[j].upper, upper + of.at[j]),
+                         l = six_bytes(words[j].lower, lower + of.at[j]);
+          PENSTOCK_UNROLL
+          for (int p = 0; p < 3; ++p) {
+            const float left = fma(wy1, raw_byte(l, p) - kRaw, fma(wy0, raw_byte(u, p), less));
+            const float right = fma(wy1, raw_byte(l, p + 3) - kRaw, fma(wy0, raw_byte(u, p + 3), less));
+            Tile::set(source[p], fma(of.wx1[j], right, of.wx0[j] * left));
+          }
+        },
+        [&](int j) { return j < count; }, results, NumbersToHalves());
+    const bool full = count == kGroup;
+    if (whole && full) store_whole(to, t.store.plane, whole, results);
+    else t.store.group(to, count, full, [](int) { return false; }, results);
   }
 };
 

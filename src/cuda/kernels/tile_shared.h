@@ -3,6 +3,8 @@
 // source is read once or twice, from the first cache), then horizontally.
 #pragma once
 #include "cuda/kernels/tile_fetched.h"
+#include "cuda/kernels/tiles.h"
+#include "cuda/kernels/warp_lanes.h"
 
 namespace penstock {
 

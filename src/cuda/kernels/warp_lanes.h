@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lanes of a warp and the values that they exchange. In the emulation one thread stands for all 32 lanes.
 #pragma once
-#include "cuda/kernels/bytes.h"
+#include "cuda/kernels/spellings.h"
 
 namespace penstock {
 // The lanes that this thread stands for, and the value of another lane.
@@ -46,19 +46,6 @@ __device__ inline void turn_words(const uint32_t (&own)[3][kOwnLanes], uint32_t 
   to[0][0] = m == 0 ? got[0] : m == 1 ? got[1] : got[2];
   to[1][0] = m == 0 ? got[2] : m == 1 ? got[0] : got[1];
   to[2][0] = m == 0 ? got[1] : m == 1 ? got[2] : got[0];
-}
-#endif
-// Each lane has a pixel of three bytes. Word i of these goes to lane i; there are 24.
-#ifdef PENSTOCK_EMULATED
-inline void pack_pixels(const uint32_t (&own)[kOwnLanes], uint32_t (&to)[kOwnLanes]) {
-  for (int i = 0; i < 24; ++i)
-    to[i] = shifted(own[4 * i / 3] | own[4 * i / 3 + 1] << 24, own[4 * i / 3 + 1] >> 8, i % 3 * 8);
-}
-#else
-__device__ inline void pack_pixels(const uint32_t (&own)[kOwnLanes], uint32_t (&to)[kOwnLanes]) {
-  const int lane = lane_of(0), first = 4 * lane / 3;  // lanes from 24 on get what nobody uses
-  const uint32_t low = __shfl_sync(~0u, own[0], first & 31), high = __shfl_sync(~0u, own[0], (first + 1) & 31);
-  to[0] = shifted(low | high << 24, high >> 8, lane % 3 * 8);
 }
 #endif
 // Loads aligned words, from the one that holds byte q. `whole`: all of them; otherwise those that have one of the row's

@@ -41,7 +41,7 @@ template <class Stage> struct ImageWarp {
   static constexpr int kPlanes = Stage::kPlanes;
   static constexpr bool kNearest = Stage::kNearest, kInIntegers = Stage::kSourceStaysBytes,
                         kBytePixels = std::is_same_v<In, uint8_t> && kPlanes == 3,
-                        kWordPixels = sizeof(In) == 4 && kPlanes == 3;
+                        kWordPixels = sizeof(In) == 4 && kPlanes == 3 && !kNearest;
 
   double m[6];
   int last_x, last_y;   // the source's last sample
@@ -104,11 +104,7 @@ template <class Stage> struct ImageWarp {
     PENSTOCK_UNROLL
     for (int j = 0; j < kWarpGroup; ++j, px = next(px, step_x), py = next(py, step_y)) {
       const In* corner = image + (affine_at(px) * hop + affine_at(py) * sy);
-      if constexpr (kNearest && kWordPixels && packed) {
-        uint32_t words[kPlanes];
-        read_words(corner, words);
-        for (int p = 0; p < kPlanes; ++p) g[j][p] = number(std::bit_cast<In>(words[p]));
-      } else if constexpr (kNearest) {
+      if constexpr (kNearest) {
         for (int p = 0; p < kPlanes; ++p) g[j][p] = number(corner[p * apart]);
       } else if constexpr (kBytePixels && packed) {
         byte_pixel(corner, Blend(px, py), g[j]);

@@ -4,7 +4,6 @@
 #pragma once
 #include "families/gather/kernels/tiles.h"
 #include "families/gather/kernels/twin.h"
-#include "launch/word_runs.h"
 
 namespace penstock::gather {
 
@@ -50,11 +49,8 @@ PENSTOCK_KERNEL float byte_beside(uint32_t word, int i, uint32_t rest) {
   return std::bit_cast<float>((word >> (8 * i) & 255) | (rest & ~255u));
 #endif
 }
-// Whether n contiguous elements are read by vectors, or by pairs of words.
-template <class T, int n> constexpr bool kByVectors = sizeof(T) == 4 && n >= 6;
-template <class T, int n> constexpr bool kByPairs = std::is_same_v<T, uint8_t> && n >= 12;
 // n contiguous elements, at an offset from an address that is a multiple of 4.
-template <class T, int n, bool vectors = kByVectors<T, n>> struct Line {
+template <class T, int n> struct Line {
   T of[n];
 
   PENSTOCK_HD void read(const char* base, uint32_t offset) {
@@ -63,30 +59,12 @@ template <class T, int n, bool vectors = kByVectors<T, n>> struct Line {
     for (int i = 0; i < n; ++i) of[i] = p[i];
   }
 };
-// Words (read_words).
-template <class T, int n> struct Line<T, n, true> {
-  T of[n];
-
-  PENSTOCK_HD void read(const char* base, uint32_t offset) {
-    uint32_t word[n];
-    read_words(base + offset, word);
-    PENSTOCK_UNROLL
-    for (int i = 0; i < n; ++i) of[i] = std::bit_cast<T>(word[i]);
-  }
-};
 // Bytes, by the aligned words that hold one of them.
-template <int n> struct Line<uint8_t, n, false> {
+template <int n> struct Line<uint8_t, n> {
   static constexpr int kWords = (n + 3) / 4;
   uint32_t word[kWords];
 
   PENSTOCK_HD void read(const char* base, uint32_t offset) {
-    if constexpr (kByPairs<uint8_t, n>) {
-      uint32_t all[kWords + 1];
-      read_pairs<n>(base + offset, all);
-      PENSTOCK_UNROLL
-      for (int k = 0; k < kWords; ++k) word[k] = shifted(all[k], all[k + 1], 8 * offset);
-      return;
-    }
     const auto* from = reinterpret_cast<const uint32_t*>(base + (offset & ~3u));
     uint32_t all[kWords + 1];
     PENSTOCK_UNROLL
@@ -123,20 +101,14 @@ PENSTOCK_KERNEL uint32_t byte_of(float v) { return std::bit_cast<uint32_t>(v + 8
 template <class T, int channels, int filter, class V> struct Cell {
   static constexpr int taps = kTaps<filter>, kPixelBytes = channels * static_cast<int>(sizeof(T));
   static constexpr bool kBytes = std::is_same_v<T, uint8_t>;
-  // Of four rows of vectors not all fit into registers: they are read as they are blended.
-  static constexpr bool kReadsLate = filter == kCubic && kByVectors<T, taps * channels>;
   struct Lines {
-    Line<T, taps * channels> of[kReadsLate ? 1 : taps];
-    const char* base;
-    uint32_t stride;
+    Line<T, taps * channels> of[taps];
   };
   uint32_t offset;  // of the first pixel, from the word in which the image begins
   V wy, wx;
 
-  // They read beyond a row: cells have so many rows above them, and below.
-  static constexpr uint32_t kApart = kByVectors<T, taps * channels> || kByPairs<T, taps * channels>;
-  // Whether all of them are inside; else the cell is the first one. Without branches, so that the positions of several
-  // pixels are read at once.
+  // Whether all of them are inside; else the cell is the image's first one. Without branches, so that the positions of
+  // several pixels are read at once.
   PENSTOCK_HD bool place(const Position<V>& p, const Plane& plane) {
     const Neighbor<V> at_y = near_neighbor(p.y, p.rest_y), at_x = near_neighbor(p.x, p.rest_x);
     uint32_t y, x;
@@ -147,16 +119,15 @@ template <class T, int channels, int filter, class V> struct Cell {
       wy = at_y.weight, wx = at_x.weight;
       if constexpr (!kBytes) wy += V(0), wx += V(0);  // no zeros with a sign: it would be seen in a product
     }
-    const bool inside = (y < plane.end_y) & (x < plane.end_x) & (y >= kApart) & (y + kApart < plane.end_y);
-    offset = plane.low + (inside ? y * plane.stride + x * kPixelBytes : kApart * plane.stride);
+    const bool inside = (y < plane.end_y) & (x < plane.end_x);
+    offset = plane.low + (inside ? y * plane.stride + x * kPixelBytes : 0);
     return inside;
   }
   // `image` is where it begins.
   PENSTOCK_HD void read(const void* image, const Plane& plane, Lines& lines) const {
     const char* base = static_cast<const char*>(image) - plane.low;
-    lines.base = base, lines.stride = plane.stride;
     PENSTOCK_UNROLL
-    for (int r = 0; r < taps && !kReadsLate; ++r) lines.of[r].read(base, offset + r * plane.stride);
+    for (int r = 0; r < taps; ++r) lines.of[r].read(base, offset + r * plane.stride);
   }
 
   PENSTOCK_HD uint32_t bytes(const Lines& lines) const {
@@ -191,10 +162,9 @@ template <class T, int channels, int filter, class V> struct Cell {
       }
     } else {
       const CubicWeights<V> by_x = cubic_weights(wx), by_y = cubic_weights(wy);
-      if constexpr (kReadsLate) return write_late(lines, by_x, by_y, to);
       PENSTOCK_UNROLL
       for (int c = 0; c < channels; ++c) {
-        const auto at = [&](int r, int i) { return number(lines.of[kReadsLate ? 0 : r], c + i * channels); };
+        const auto at = [&](int r, int i) { return number(lines.of[r], c + i * channels); };
         to[c] = from_lane<V, T>(weighted_cell(at, by_x, by_y));
       }
     }
@@ -211,39 +181,13 @@ template <class T, int channels, int filter, class V> struct Cell {
   PENSTOCK_HD static V weighted_cell(const At& at, const CubicWeights<V>& by_x, const CubicWeights<V>& by_y) {
     V rows[taps];
     PENSTOCK_UNROLL
-    for (int r = 0; r < taps; ++r) rows[r] = weighted_row([&](int i) { return at(r, i); }, by_x);
-    return weighted(rows, by_y);
-  }
-  template <class At> PENSTOCK_HD static V weighted_row(const At& at, const CubicWeights<V>& by_x) {
-    V v[taps];
-    PENSTOCK_UNROLL
-    for (int i = 0; i < taps; ++i) v[i] = at(i);
-    return weighted(v, by_x);
-  }
-  // weighted_cell(), two rows at a time.
-  PENSTOCK_HD void write_late(const Lines& lines, const CubicWeights<V>& by_x, CubicWeights<V> by_y, T* to) const {
-    constexpr bool kNarrow = std::is_same_v<V, float>;
-    V sums[channels];
-    PENSTOCK_UNROLL
-    for (int c = 0; c < channels; ++c) sums[c] = kNarrow ? V(-0.0f) : V(0);  // as a sum that begins with a product
-    uint32_t own = offset;
-    PENSTOCK_UNROLL_BY(1)
-    for (int r = 0; r < taps; r += 2) {
+    for (int r = 0; r < taps; ++r) {
+      V v[taps];
       PENSTOCK_UNROLL
-      for (int k = 0; k < 2; ++k, own += lines.stride) {
-        OneLine line;
-        line.read(lines.base, own);
-        PENSTOCK_UNROLL
-        for (int c = 0; c < channels; ++c) {
-          const V row = weighted_row([&](int i) { return number(line, c + i * channels); }, by_x);
-          if constexpr (kNarrow) sums[c] = fma(row, by_y.of[k], sums[c]);
-          else sums[c] += row * by_y.of[k];
-        }
-      }
-      by_y.of[0] = by_y.of[2], by_y.of[1] = by_y.of[3];
+      for (int i = 0; i < taps; ++i) v[i] = at(r, i);
+      rows[r] = weighted(v, by_x);
     }
-    PENSTOCK_UNROLL
-    for (int c = 0; c < channels; ++c) to[c] = from_lane<V, T>(sums[c]);
+    return weighted(rows, by_y);
   }
   PENSTOCK_HD static CubicWeights<float> scaled(CubicWeights<float> w, float by) {
     PENSTOCK_UNROLL

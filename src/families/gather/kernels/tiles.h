@@ -41,8 +41,7 @@ static_assert(sizeof(Row<int64_t>) == 136);
 
 // Pixels that a thread has in flight: as many as registers hold.
 constexpr int pixels_in_flight(int bytes_of_element, int channels, int filter) {
-  if (channels == 0 || filter == kCubic || (bytes_of_element == 4 && channels >= 3 && filter == kLinear)) return 1;
-  return bytes_of_element == 1 ? 4 : 2;
+  return channels == 0 || filter == kCubic ? 1 : bytes_of_element == 1 ? 4 : 2;
 }
 // Pixels of a row that a thread makes, kAcross apart, and of each sample.
 constexpr int pixels_of_thread(int bytes_of_element, int channels, int filter, int samples) {
