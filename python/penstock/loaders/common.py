@@ -135,10 +135,11 @@ class Recipe:
 
     def normalize(self, mean, std, mirror=False):
         """Adds the step from bytes to numbers in (C, H, W)."""
+        mean, std = _of_bytes(mean, std)
         flip = ", mirror=fn.random.coin_flip()" if mirror else ""
         self.add(
             'image = fn.crop_mirror_normalize(image, dtype=types.FLOAT, output_layout="CHW",',
-            f"                                 mean={list(mean)}, std={list(std)}{flip})",
+            f"                                 mean={mean}, std={std}{flip})",
         )
 
     def loader(self, outputs, returned, **more):
@@ -153,6 +154,25 @@ class Recipe:
             more["framework"] = self.options.framework
         said = "".join(f", {n}={v!r}" for n, v in more.items())
         return run(self.program.text(self.table, outputs, returned, said), self.program.given)
+
+
+def _of_bytes(mean, std):
+    """mean and std as lists of numbers for values from 0 to 255."""
+    lists = []
+    for name, given in (("mean", mean), ("std", std)):
+        numbers = np.asarray(given, float) if np.asarray(given).dtype.kind in "iuf" else np.array([])
+        if numbers.shape not in ((1,), (3,)) or not np.isfinite(numbers).all():
+            raise ValueError(f"{name} must be three numbers, one for each channel, or one; got {given!r}")
+        lists.append(numbers.tolist())
+    mean, std = lists
+    if min(std) <= 0:
+        raise ValueError(f"std must be above 0, got {std}")
+    if max(std) < 1:  # those of torchvision, whose images are from 0 to 1
+        raise ValueError(
+            f"mean and std are for values from 0 to 255, got mean={mean}, std={std}: multiply those for values from 0 to 1 "
+            f"by 255, as in mean={[round(255 * m, 3) for m in mean]}, std={[round(255 * d, 3) for d in std]}"
+        )
+    return mean, std
 
 
 MEAN, STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)  # of ImageNet, for bytes
