@@ -6,7 +6,8 @@
 It needs NumPy, OpenCV and Penstock. The process keeps to as many cores as threads; Penstock works with as many threads, and so many
 threads call the peer for samples in turn. Both take turns, round after round; a time is the median of the rounds for one batch, and
 the ratio is the peer's time by Penstock's. `--clock cpu` counts the seconds of the processor and takes the least, for a machine
-that has other work; then take one thread. An operator that has neither a row nor a reason in operator_rows.py is an error.
+that has other work; then take one thread. With PENSTOCK_TARGET=avx2 NumPy and OpenCV keep to AVX2 too: the row is that of a machine
+without AVX-512. An operator that has neither a row nor a reason in operator_rows.py is an error.
 """
 
 import argparse
@@ -44,6 +45,9 @@ def parse():
 def keep_to(threads):
     """Before Penstock and NumPy are imported: they take a thread for each core. The peers get one thread for each call."""
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    if os.environ.get("PENSTOCK_TARGET") == "avx2":
+        os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_ICL AVX512_SPR")
+        os.environ.setdefault("OPENCV_CPU_DISABLE", "AVX512-SKX")
     cores = sorted(os.sched_getaffinity(0))
     if threads > len(cores):
         sys.exit(f"{threads} threads on {len(cores)} cores")
