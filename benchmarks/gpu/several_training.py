@@ -18,16 +18,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing
 from several import definition, photographs
-
-
-def small_model():
-    return torch.nn.Sequential(
-        torch.nn.Conv2d(3, 8, 7, 4),
-        torch.nn.ReLU(),
-        torch.nn.AdaptiveAvgPool2d(1),
-        torch.nn.Flatten(),
-        torch.nn.Linear(8, 1000),
-    )
+from suites.train import classifier, step_of
 
 
 def train(rank, options, files, port):
@@ -35,17 +26,12 @@ def train(rank, options, files, port):
     device = torch.device("cuda", rank) if gpu else torch.device("cpu")
     if gpu:
         torch.cuda.set_device(device)
-        import torchvision
-
-        model = torchvision.models.resnet50()
-    else:
-        model = small_model()
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     dist.init_process_group("nccl" if gpu else "gloo", rank=rank, world_size=options.gpus)
-    model = model.to(device, memory_format=torch.channels_last).train()
-    model = torch.nn.parallel.DistributedDataParallel(model, [rank] if gpu else None)
-    optimizer = torch.optim.SGD(model.parameters(), 0.01, momentum=0.9, fused=gpu)
-    loss_of = torch.nn.CrossEntropyLoss()
+    model = classifier(smoke=not gpu).to(device, memory_format=torch.channels_last)
+    step = step_of(
+        torch.nn.parallel.DistributedDataParallel(model, [rank] if gpu else None), torch.nn.CrossEntropyLoss()
+    )
 
     from penstock.plugin.pytorch import DALIGenericIterator
 
@@ -68,14 +54,6 @@ def train(rank, options, files, port):
     def fed():
         batch = next(batches)[0]
         return batch["images"].to(device), (batch["labels"].view(-1).long() % 1000).to(device)
-
-    def step(images, labels):
-        images = images.to(memory_format=torch.channels_last)
-        with torch.autocast(device.type, torch.bfloat16):
-            loss = loss_of(model(images), labels)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        optimizer.step()
 
     lying = fed()
     ways = {"data on the GPU": lambda: lying, "fed": fed}

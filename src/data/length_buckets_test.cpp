@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "data/test_formed_batches.h"
 
 namespace penstock {
 namespace {
@@ -141,20 +142,7 @@ TEST(LengthBuckets, HaveOneGroupInABatch) {
 TEST(LengthBuckets, RepeatedBatchesHaveIdsOfTheirOwn) {
   const auto lengths = uniform_lengths(100, 1, 3, 2);
   const auto b = buckets_of(lengths, {7, 12, .1f});
-  std::set<int64_t> ids;
-  size_t count = 0;
-  for (int64_t repetition = 0; repetition < 4; ++repetition)
-    for (int64_t k = 0; k < b.batches(); ++k) {
-      std::vector<OrderedSample> out;
-      if (repetition == 0) b.append(5, 1, true, {k, k, false}, out);
-      else b.append(5, 1, true, {k, b.batches() - 1 + repetition, true}, out);
-      count += out.size();
-      for (const auto& s : out) {
-        ids.insert(s.position);
-        EXPECT_EQ(s.repeated, repetition > 0);
-      }
-    }
-  EXPECT_EQ(ids.size(), count);
+  test::expect_ids_of_repetitions(b, 4);
 }
 
 TEST(LengthBuckets, ReplaceASampleByOneOfItsBucket) {

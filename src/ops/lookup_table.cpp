@@ -28,7 +28,7 @@ struct LookupRule {
       for (int k = 0; k < 256; ++k) results[k] = numbers[place_of(static_cast<In>(k), c)];
       const auto* bytes = reinterpret_cast<const uint8_t*>(in);
       if constexpr (sizeof(Word) == 1) look_up_bytes(best_target(), bytes, out, n, results);
-      else table::look_up_words(bytes, out, n, results);
+      else look_up_words(bytes, out, n, results);
     } else {
       for (int64_t i = 0; i < n; ++i) out[i] = numbers[place_of(in[i], c)];
     }

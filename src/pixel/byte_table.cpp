@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pixel/byte_table.h"
 
-#include <cstring>
 #include <optional>
 
 #include "base/intrinsics.h"

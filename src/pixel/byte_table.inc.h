@@ -59,13 +59,7 @@ inline int64_t by_shuffles(const uint8_t* in, uint8_t* out, int64_t n, const uin
 }
 #else
 inline int64_t by_shuffles(const uint8_t* in, uint8_t* out, int64_t n, const uint8_t* table) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    uint64_t eight;
-    std::memcpy(&eight, in + i, sizeof eight);
-#pragma GCC unroll 8
-    for (int k = 0; k < 8; ++k) out[i + k] = table[eight >> (8 * k) & 255];
-  }
-  return i;
+  look_up_words(in, out, n, table);
+  return n;
 }
 #endif

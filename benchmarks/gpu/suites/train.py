@@ -41,21 +41,22 @@ class Detector(torch.nn.Module):
         return found
 
 
-def classifier_step(smoke):
+def classifier(smoke):
     if smoke:
-        model = torch.nn.Sequential(
+        return torch.nn.Sequential(
             torch.nn.Conv2d(3, 8, 7, 4),
             torch.nn.ReLU(),
             torch.nn.AdaptiveAvgPool2d(1),
             torch.nn.Flatten(),
             torch.nn.Linear(8, 1000),
         )
-    else:
-        import torchvision
+    import torchvision
 
-        model = torchvision.models.resnet50()
-    loss_of = torch.nn.CrossEntropyLoss()
-    return step_of(model, lambda outputs, labels: loss_of(outputs, labels))
+    return torchvision.models.resnet50()
+
+
+def classifier_step(smoke):
+    return step_of(classifier(smoke), torch.nn.CrossEntropyLoss())
 
 
 def detector_step(smoke):

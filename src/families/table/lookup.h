@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes to elements by a table of 256, on the host and as the step of a GPU.
+// Bytes to elements by a table of 256, as the step of a GPU; pixel/byte_table.h is for the host.
 #pragma once
 #include "families/table/kernels/lookup.h"
 #include "operator/kernel_step.h"
 
 namespace penstock::table {
-
-// Elements of any type: their bytes are copied.
-template <class Word> void look_up_words(const uint8_t* in, Word* out, int64_t n, const Word* table) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    uint64_t eight;
-    std::memcpy(&eight, in + i, sizeof eight);
-#pragma GCC unroll 8
-    for (int k = 0; k < 8; ++k) out[i + k] = table[eight >> (8 * k) & 255];
-  }
-  for (; i < n; ++i) out[i] = table[in[i]];
-}
 
 // Tables of `word` bytes an element, one for each channel; without an address they are in the data.
 inline KernelStep lookup_step(const LookupRow& row, DType word, std::shared_ptr<const std::vector<std::byte>> data,
