@@ -20,7 +20,7 @@ import pytest
 import penstock
 from penstock import DataError, Pipeline, fn, types
 
-LIMIT = 20
+LIMIT = 240
 
 
 @pytest.fixture(autouse=True)

@@ -351,7 +351,7 @@ if __name__ == "__main__":
         [sys.executable, "main.py"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
-        timeout=60,
+        timeout=240,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
     )
     assert ended.returncode == -signal.SIGKILL

@@ -211,7 +211,7 @@ except ValueError as e:
 """,
         server,
     )
-    out, err = done.communicate(timeout=60)
+    out, err = done.communicate(timeout=240)
     assert "pip install obstore" in out and "(file: s3://set/files/a/0 é.jpg)" in out, err
 
 
@@ -228,7 +228,7 @@ def test_a_signal_ends_a_reader_that_waits_for_its_list(server):
         time.sleep(0.02)
     waits.send_signal(signal.SIGINT)
     server.latency = 0.0
-    out, err = waits.communicate(timeout=60)
+    out, err = waits.communicate(timeout=240)
     assert "KeyboardInterrupt" in err and waits.returncode != 0
 
 

@@ -47,7 +47,7 @@ class Client:
     """Requests of one connection. Each thread has its own."""
 
     def __init__(self, port):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=240)
 
     def __enter__(self):
         return self
