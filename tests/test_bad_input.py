@@ -443,7 +443,7 @@ def test_unknown_policies_are_refused(folder):
 
 # ------------------------------------------------------------------------------------------------- ends and signals
 def test_interrupt_ends_within_two_seconds_of_work(folder):
-    """Of its two threads' time of the processor, so that other programs do not matter."""
+    """Time of the processor, of two threads, so that other programs do not matter."""
     program = """
         import os, signal, threading, time, numpy as np
         from penstock import Pipeline, fn

@@ -22,7 +22,7 @@ Notices& notices() {
 }
 constexpr size_t kMost = 64;  // of a kind: others are told after many of it
 
-// The words that have no digit and are no path: texts of one kind differ in sizes and names.
+// The words without digits that are not paths: texts of one kind differ in sizes and names.
 std::string kind_of(const std::string& text) {
   std::string kind, word;
   for (const char c : text + ' ')

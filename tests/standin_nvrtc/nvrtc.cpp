@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libnvrtc for tests of how programs end. As NVIDIA's, it makes some of what it needs at its first compilation, late,
 // so that an exit takes that apart before anything that was registered earlier is called; a compilation that is at work
-// then aborts the process. A compilation takes PENSTOCK_STANDIN_COMPILE_MS milliseconds, and ends no earlier than the file
-// PENSTOCK_STANDIN_COMPILE_UNTIL exists; its code is its text.
+// then aborts the process. A compilation takes PENSTOCK_STANDIN_COMPILE_MS milliseconds, and does not end before the
+// file PENSTOCK_STANDIN_COMPILE_UNTIL exists; its code is its text.
 // PENSTOCK_STANDIN_LOG names a file that gets "begin PID" and "end PID" of each.
 #include <unistd.h>
 

@@ -458,7 +458,8 @@ TEST(IndexStore, AKillAtAnyMomentLeavesAFileThatIsRead) {
   std::mt19937 random(5);
   int most = 0;
   // What the child has written, so that a child that gets a core late is killed no earlier.
-  void* const shared = ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const shared =
+      ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
   auto& written = *new (shared) std::atomic<int>(0);
   for (int round = 0; round < 40; ++round) {
@@ -492,7 +493,7 @@ TEST(IndexStore, AForgedFileEndsSoon) {
     Access(open(path)).give(Record(1));
   }
   ::truncate(path.c_str(), int64_t{300} << 30);  // zeros follow
-  const std::clock_t begin = std::clock();  // of the processor
+  const std::clock_t begin = std::clock();       // of the processor
   EXPECT_EQ(count_found(path, 0, 3), 1);
   EXPECT_LT(std::clock() - begin, 20 * CLOCKS_PER_SEC);
 }

@@ -26,8 +26,8 @@ class KernelCache {
   void keep(const std::string& key, const std::string& image) const noexcept;
   std::string file_of(const std::string& key) const;
   // When several processes need a kernel at once, as in a training on several GPUs, one compiles it and the others
-  // find it, if they look again in their turn. Until the end of the scope, or of the process. Without a folder, or where files cannot be locked, all have
-  // their turn at once.
+  // find it, if they look again in their turn. Until the end of the scope, or of the process. Without a folder, or
+  // where files cannot be locked, all have their turn at once.
   class Turn {
    public:
     Turn(const KernelCache& cache, const std::string& key) noexcept;
