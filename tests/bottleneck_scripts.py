@@ -57,7 +57,7 @@ def ranks():
     processes = [context.Process(target=_rank, args=(rank, meet, sent)) for rank in range(2)]
     for process in processes:
         process.start()
-    found = dict(sent.get(timeout=60) for _ in processes)
+    found = dict(sent.get(timeout=240) for _ in processes)
     for process in processes:
         process.join()
     return [found[rank] for rank in range(2)]

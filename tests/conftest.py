@@ -4,13 +4,19 @@
 PENSTOCK_TEST_COUNT=N sets hypothesis' number of examples (`make test-long` does). With CI set, a skip is a failure,
 because CI installs every framework that the tests use; only a reason that begins with "machine:" may skip there, for
 what no install can add, such as a CPU instruction set.
+
+Generators of random numbers that belong to a module begin again for each test and each fixture: what a test draws does
+not depend on which tests its process has run before, which with several processes is a matter of their speed.
 """
 
 import atexit
 import os
+import pathlib
 import shutil
+import sys
 import tempfile
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -48,6 +54,32 @@ def pytest_runtest_makereport(item, call):
 def pytest_make_collect_report(collector):
     outcome = yield
     _fail_if_skipped(outcome.get_result())
+
+
+_generators = []  # and their states after the import of their modules
+
+
+def pytest_collection_finish(session):
+    here = str(pathlib.Path(__file__).parent)
+    for module in list(sys.modules.values()):
+        if (getattr(module, "__file__", None) or "").startswith(here):
+            found = [value for value in vars(module).values() if isinstance(value, np.random.Generator)]
+            _generators.extend((generator.bit_generator, generator.bit_generator.state) for generator in found)
+
+
+def _begin_again():
+    for generator, state in _generators:
+        generator.state = state
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef, request):
+    _begin_again()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item):
+    _begin_again()
 
 
 @pytest.fixture(scope="session")

@@ -115,7 +115,10 @@ def main(path, folder):
         with open(f"{folder}/phase{number}.json") as file:
             results.append(json.load(file))
         state = results[-1]["states"][0]
-    print(json.dumps(results))
+    with open(
+        1, "w", closefd=False
+    ) as to:  # Python's unbuffered standard output loses what a pipe does not take at once
+        print(json.dumps(results), file=to)
 
 
 if __name__ == "__main__":

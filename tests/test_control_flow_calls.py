@@ -176,6 +176,6 @@ def test_a_script_that_leaves_its_folder_and_spawns_workers(by_name, tmp_path):
         text=True,
         cwd=tmp_path,
         env=environment,
-        timeout=60,
+        timeout=240,
     )
     assert done.stdout == f"[0, 1, 20, 30] ['--lr', '1'] __main__ {tmp_path / 'train.py'}\n", done.stderr

@@ -152,6 +152,6 @@ def test_cpp_blocks_run_under_the_address_sanitizer(tmp_path):
         env={**os.environ, **gpu, **options},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -49,7 +49,7 @@ def machine(tmp_path):
 def install(machine, *arguments, **variables):
     variables = {"PATH": f"{machine}/programs:{os.environ['PATH']}", "PYTHON": sys.executable, **variables}
     return subprocess.run(
-        [machine / "tools" / "install", *arguments], capture_output=True, text=True, env=variables, timeout=60
+        [machine / "tools" / "install", *arguments], capture_output=True, text=True, env=variables, timeout=240
     )
 
 

@@ -89,10 +89,13 @@ def test_batches_without_cut_epochs_are_full(folder):
 
 def test_a_slow_sample_is_overtaken(tmp_path):
     late_folder.write(tmp_path, count=40, large=1000)
-    pipe = pictures(str(tmp_path), batch_size=6, num_threads=4, late="swap")
-    batches = [labels_of(b) for b in itertools.islice(epochs_of(pipe, "partial"), 7)]
-    assert 3 not in batches[0]
-    assert sorted(sum(batches, [])) == list(range(40))
+    for _ in range(8):  # other programs may have the cores of the threads that overtake
+        pipe = pictures(str(tmp_path), batch_size=6, num_threads=4, late="swap")
+        batches = [labels_of(b) for b in itertools.islice(epochs_of(pipe, "partial"), 7)]
+        assert sorted(sum(batches, [])) == list(range(40))
+        if 3 not in batches[0]:
+            return
+    raise AssertionError("the slow sample is always in its batch")
 
 
 def test_shards_have_each_sample_once(folder):

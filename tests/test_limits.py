@@ -240,9 +240,9 @@ def test_a_region_far_outside_costs_no_more_than_one_inside():
         types.INTERP_LANCZOS3,
         types.INTERP_GAUSSIAN,
     ):
-        begin = time.perf_counter()
+        begin = time.process_time()
         far = resized([-1e9, 0.0], [1e9, 8.0], interp_type=kind)
-        assert time.perf_counter() - begin < 2, kind
+        assert time.process_time() - begin < 2, kind
         near = resized([-1e6, 0.0], [1e6, 8.0], interp_type=kind)  # which is not cut
         rows = (
             [0, 1, 3, 4] if kind == types.INTERP_NN else slice(None)

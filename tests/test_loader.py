@@ -511,7 +511,7 @@ for epoch in range(6):
             break
 print(sum(len(numbers) for _, numbers in loader))
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0 and done.stdout.split() == ["80"], done.stdout + done.stderr
 
 

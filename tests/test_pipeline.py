@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from pathlib import Path
 
@@ -475,11 +474,11 @@ def test_devices():
 
 def test_an_interrupt_ends_the_wait():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits "ignored"
-    entered = threading.Event()
+    entered, released, waited = threading.Event(), threading.Event(), []
 
     def slow(i):
         entered.set()
-        time.sleep(0.6)
+        waited.append(released.wait(60))
         return np.zeros((2, 1))
 
     p = source_pipe()(slow)
@@ -490,14 +489,14 @@ def test_an_interrupt_ends_the_wait():
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         for _ in range(10):
             p.run()
+    released.set()  # the source returns after the wait for it has ended
     thread.join()
     signal.signal(signal.SIGINT, before)
-    assert time.monotonic() - begin < 1.0 * (1 + os.getloadavg()[0])
     assert len(p.run()[0]) == 2  # usable after it
+    assert all(waited)
 
 
 def test_a_fork_is_refused(files):
@@ -519,7 +518,7 @@ def test_pipelines_end_with_the_interpreter():
         "@pipeline_def(batch_size=2, num_threads=2)\ndef pipe():\n    return fn.external_source(lambda i: np.zeros((2, 1)))\n"
         "p = pipe()\np.run()\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=20)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 def test_nodes_of_two_pipelines_do_not_mix():

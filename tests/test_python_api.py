@@ -177,7 +177,7 @@ def test_worker_processes(method, tmp_path):
         [sys.executable, str(script), method],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.stdout.strip() == "done", done.stderr

@@ -12,6 +12,7 @@ import weakref
 import dali_oracle
 import numpy as np
 import pytest
+from threads_at_rest import wait_for_rest
 
 import penstock
 from penstock import Pipeline, fn, pipeline_def, types
@@ -201,7 +202,7 @@ def test_threads_of_the_pipeline_go_on_while_functions_wait():
     waits = threading.Event()
 
     def body(x):
-        return fn.python_function(x, function=lambda v: waits.wait(20) and v[:1])
+        return fn.python_function(x, function=lambda v: waits.wait(120) and v[:1])
 
     p = pipe(body, IMAGES, num_threads=1, prefetch_queue_depth=3)
     other = pipe(lambda x: fn.flip(x), IMAGES, num_threads=1)
@@ -216,17 +217,16 @@ def test_threads_of_the_pipeline_go_on_while_functions_wait():
 
 
 def test_several_threads_wait_at_the_same_time():
-    together, most = [0], [0]
+    inside, both, met = threading.Semaphore(1), threading.Event(), []
 
     def wait(x):
-        together[0] += 1
-        most[0] = max(most[0], together[0])
-        time.sleep(0.05)
-        together[0] -= 1
+        if not inside.acquire(blocking=False):  # another one is there
+            both.set()
+        met.append(both.wait(60))
         return x
 
     pipe(lambda x: fn.python_function(x, function=wait, num_workers=3), IMAGES, prefetch_queue_depth=1).run()
-    assert most[0] >= 2
+    assert met and all(met)
 
 
 def test_the_error_and_what_follows():
@@ -347,6 +347,7 @@ def test_memory_is_given_back():
     for _ in range(20):
         p.run()
     p.close()
+    wait_for_rest()
     assert sum(r() is not None for r in alive) <= 1
 
 
@@ -361,7 +362,7 @@ q = p()
 q.schedule_run()
 time.sleep(0.05)
 """
-    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], timeout=240).returncode == 0
 
 
 DALI_PROGRAM = """

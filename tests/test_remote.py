@@ -3,6 +3,7 @@
 
 import json
 import struct
+import time
 
 import container_files as cf
 import fits_files
@@ -97,7 +98,7 @@ def configure(server, **more):
         **{
             **storage._DEFAULTS,
             "first_pause": 0.01,
-            "timeout": 1.0,
+            "timeout": 60.0,
             "s3": {"endpoint": server.url, "region": "eu-west-1", "access_key_id": "a", "secret_access_key": "b"},
             "gs": {"base_url": server.url, "skip_signature": True},
             **more,
@@ -125,6 +126,13 @@ def taken(reader, batches=9, **options):
         ]
     pipe.close()
     return out
+
+
+def settled(got=None):
+    """`got`, when the requests of unused batches are also answered."""
+    while storage.stats()["running"]:
+        time.sleep(0.01)
+    return got
 
 
 def wav(samples):

@@ -2,15 +2,15 @@
 """The local cache of remote storage: what it keeps, its limit, damage, a full disk, several processes; and how many
 requests readers make."""
 
+import hashlib
 import os
 import pathlib
 import subprocess
 import sys
-import time
 
 import pytest
 from penstock import fn, storage
-from test_remote import READERS, configure, data, made, server, taken  # noqa: F401 (fixtures)
+from test_remote import READERS, configure, data, made, server, settled, taken  # noqa: F401 (fixtures)
 
 HERE = pathlib.Path(__file__).parent
 
@@ -32,13 +32,6 @@ def cache(server, tmp_path):
 @pytest.fixture(scope="module")
 def want(data):
     return taken(lambda: READERS["files"](f"{data}/set"), batches=1, batch_size=7)
-
-
-def settled(got=None):
-    """`got`, when the requests of unused batches are also answered."""
-    while storage.stats()["running"]:
-        time.sleep(0.01)
-    return got
 
 
 def epoch(server):
@@ -159,14 +152,19 @@ print([g[0].hex() for g in got])
 def test_several_processes_share_a_cache(server, data, tmp_path):
     """Small enough that they remove each other's entries all the time."""
     text = """
+import hashlib
 url, cache = sys.argv[1:]
 storage.configure(cache=cache, cache_limit="40k", cache_check=False)
 for _ in range(3):
     got = taken(lambda: READERS["files"](url, random_shuffle=True), batches=6)
-print([g[0].hex() for g in got])
+print([hashlib.sha256(g[0]).hexdigest() for g in got])
 """
     running = [program(text, f"{server.url}/set", tmp_path / "shared") for _ in range(3)]
-    local = [w[0].hex() for w in taken(lambda: READERS["files"](f"{data}/set", random_shuffle=True), batches=6)]
+    # Not the bytes: Python's unbuffered standard output loses what a pipe does not take at once.
+    local = [
+        hashlib.sha256(w[0]).hexdigest()
+        for w in taken(lambda: READERS["files"](f"{data}/set", random_shuffle=True), batches=6)
+    ]
     for process in running:
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err

@@ -13,7 +13,7 @@ import penstock as ps
 import pytest
 from penstock import fn, storage
 from remote_server import RemoteServer
-from test_remote import READERS, TFRECORD, configure, data, made, server, taken  # noqa: F401 (fixtures)
+from test_remote import READERS, TFRECORD, configure, data, made, server, settled, taken  # noqa: F401 (fixtures)
 
 HERE = pathlib.Path(__file__).parent
 
@@ -24,6 +24,11 @@ def files(at, names):
 
 def read_one(server, name="1 é.jpg"):
     return taken(files(server.url, [name]), batches=1, batch_size=1)
+
+
+def impatient(fault):
+    """A short timeout only where the server stands still: on a loaded machine others would run into it."""
+    return {"timeout": 0.3} if fault == "stall" else {}
 
 
 @pytest.mark.parametrize(
@@ -41,8 +46,9 @@ def read_one(server, name="1 é.jpg"):
     ],
 )
 def test_a_request_that_fails_is_a_typed_error(server, fault, error, words, requests):
-    configure(server, tries=3, timeout=0.3)
+    configure(server, tries=3, **impatient(fault))
     server.misbehave("set/files/a/1 é.jpg", fault)
+    settled()  # requests of earlier tests, which are tried again as well
     before = storage.stats()["retries"]
     with pytest.raises(error) as caught:
         read_one(server)
@@ -51,6 +57,7 @@ def test_a_request_that_fails_is_a_typed_error(server, fault, error, words, requ
     assert server.count("set/files/a/1 é.jpg") >= requests  # the batch after it may send new requests
     tried_again = storage.stats()["retries"] - before
     assert tried_again == 0 if requests == 1 else tried_again >= requests - 1
+    configure(server)
     with pytest.raises(FileNotFoundError, match="404"):
         read_one(server, "none.jpg")
 
@@ -67,18 +74,19 @@ def test_a_request_that_fails_is_a_typed_error(server, fault, error, words, requ
     ],
 )
 def test_gs_fails_alike(server, fault, error, words):
-    configure(server, tries=2, timeout=0.3)
+    configure(server, tries=2, **impatient(fault))
     server.misbehave("set/files/a/1 é.jpg", fault)
     with pytest.raises(error) as caught:
         taken(files("gs:/", ["1 é.jpg"]), batches=1, batch_size=1)
     assert words in str(caught.value) and "(file: gs://set/files/a/1 é.jpg)" in str(caught.value)
+    configure(server)
     with pytest.raises(ps.DataError, match="404 Not Found .file: gs://none/"):
         made(lambda: fn.readers.file(file_root="gs://none")).run()
 
 
 @pytest.mark.parametrize("fault", [500, "reset", "stall", "short"])
 def test_what_passes_is_tried_again(server, data, fault):
-    configure(server, timeout=0.3)
+    configure(server, tries=20, **impatient(fault))
     server.misbehave("set/files/a/1 é.jpg", fault, times=3)
     assert read_one(server) == taken(files(data, ["1 é.jpg"]), batches=1, batch_size=1)
     assert server.count("set/files/a/1 é.jpg") >= 4 and storage.stats()["retries"] >= 3
@@ -203,7 +211,7 @@ except ValueError as e:
 """,
         server,
     )
-    out, err = done.communicate(timeout=60)
+    out, err = done.communicate(timeout=240)
     assert "pip install obstore" in out and "(file: s3://set/files/a/0 é.jpg)" in out, err
 
 
@@ -220,7 +228,7 @@ def test_a_signal_ends_a_reader_that_waits_for_its_list(server):
         time.sleep(0.02)
     waits.send_signal(signal.SIGINT)
     server.latency = 0.0
-    out, err = waits.communicate(timeout=60)
+    out, err = waits.communicate(timeout=240)
     assert "KeyboardInterrupt" in err and waits.returncode != 0
 
 
@@ -232,9 +240,8 @@ def test_a_pipeline_closes_while_its_requests_hang(server):
     pipe.schedule_run()
     while server.count() == 0:
         time.sleep(0.02)
-    begin = time.monotonic()
-    pipe.close()
-    assert time.monotonic() - begin < 60
+    pipe.close()  # else it waits for the server, for five minutes
+    assert not server.ended.is_set()
     server.ended.set()
 
 

@@ -18,7 +18,7 @@ class Server:
     """Sends BODY by `answer(connection, range)` on each connection."""
 
     def __init__(self, answer):
-        self.answer, self.requests = answer, []
+        self.answer, self.requests, self.dripped = answer, [], 0  # bytes one at a time
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/x.bin"
         self.ended = threading.Event()
@@ -138,16 +138,16 @@ def test_a_server_that_drips_is_given_up(chunked):
         head = b"Transfer-Encoding: chunked\r\n" if chunked else b"Content-Length: %d\r\n" % len(BODY)
         connection.sendall(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n")
         for k in range(len(BODY)):
+            server.dripped += 1
             connection.sendall(b"1\r\n%c\r\n" % BODY[k] if chunked else BODY[k : k + 1])
             if server.ended.wait(0.05):
                 return
 
     storage.configure(timeout=0.5)
     with Server(drip) as server:
-        begin = time.monotonic()
         with pytest.raises(ps.DataError, match="the server sends too slowly: .* least_rate is 1024 a second") as told:
             read(server.url)
-        assert time.monotonic() - begin < 5 and server.url in str(told.value)
+        assert server.dripped < 500 and server.url in str(told.value)  # 20 a second
 
 
 def test_a_slow_server_that_keeps_the_least_rate_is_read():
@@ -157,7 +157,7 @@ def test_a_slow_server_that_keeps_the_least_rate_is_read():
             connection.sendall(BODY[k : k + 1024])
             time.sleep(0.06)
 
-    storage.configure(timeout=0.5)
+    storage.configure(timeout=0.5, tries=20)  # on a loaded machine a pause may be longer
     with Server(slow) as server:
         assert read(server.url) == BODY
 
@@ -165,6 +165,7 @@ def test_a_slow_server_that_keeps_the_least_rate_is_read():
 def drip(server, connection, data):
     """A byte at a time, with less than the timeout between two of them, until the reader closes."""
     for k in range(len(data)):
+        server.dripped += 1
         connection.sendall(data[k : k + 1])
         if server.ended.wait(0.05):
             return
@@ -198,12 +199,10 @@ DRIPS = {
 def test_headers_may_not_drip_either(what, client):
     storage.configure(timeout=0.15)
     with Server(DRIPS[what] if client == "obstore" else after(FOREIGN, DRIPS[what])) as server:
-        begin = time.monotonic()
         with pytest.raises(ps.DataError, match="stood still|too slowly|took longer than") as told:
             read(server.url)
-        assert time.monotonic() - begin < 2.5 and server.url in str(
-            told.value
-        )  # two tries, of at most twice the timeout
+        # Two tries, of at most twice the timeout, are some 12 bytes; the server may get a core where the reader gets none.
+        assert server.dripped < 200 and server.url in str(told.value)
 
 
 def test_a_redirect_is_followed_without_its_body_and_without_credentials_for_another_host():
@@ -211,14 +210,12 @@ def test_a_redirect_is_followed_without_its_body_and_without_credentials_for_ano
 
         def redirect(server, connection, _head):
             connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: %s\r\n\r\n" % target.url.encode())
-            server.ended.wait(5)  # the body would never end
+            server.ended.wait(60)  # the body would never end: who waits for it runs into the timeout
 
         storage.configure(http={"default_headers": {"Authorization": "secret"}})
         with Server(redirect) as server:
             storage._client._plain.add(server.url.split("/")[2])
-            begin = time.monotonic()
             assert read(server.url) == BODY
-            assert time.monotonic() - begin < 3
             assert all("secret" in r for r in server.requests) and not any("secret" in r for r in target.requests)
 
 

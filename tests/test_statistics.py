@@ -12,6 +12,7 @@ import pytest
 from penstock import fn, pipeline_def
 from penstock.pipeline import script_lines
 from PIL import Image
+from threads_at_rest import wait_for_rest
 
 from penstock.pipeline.advice import advise, Script
 
@@ -40,6 +41,7 @@ def ran(folder):
     for _ in range(12):
         pipe.run()
         time.sleep(0.001)
+    wait_for_rest()  # its counters are of whole batches
     return pipe
 
 

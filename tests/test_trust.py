@@ -357,7 +357,7 @@ print(*(str(w.message) for w in told))
             capture_output=True,
             text=True,
             env={**os.environ, "PENSTOCK_CACHE": str(cache)},
-            timeout=60,
+            timeout=240,
         )
         assert done.returncode == 0, done.stderr
         if used is not None:

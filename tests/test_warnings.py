@@ -13,6 +13,7 @@ import torch
 import penstock
 from penstock import augment, fn, pipeline_def
 from penstock.graph import scope
+from penstock.pipeline import defining
 from penstock.sample import Sample
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -72,7 +73,8 @@ def test_a_missing_gpu_is_told_at_the_users_line(name, photos, monkeypatch):
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_warnings_name_the_users_file(name):
+def test_warnings_name_the_users_file(name, monkeypatch):
+    monkeypatch.setattr(defining, "_drawn", set())
     assert told(*OTHERS[name])[0] == __file__
 
 

@@ -92,6 +92,11 @@ OF_TESTS = {
     "PENSTOCK_KEEP_KERNELS": ("any text", "not set", "The sources of the emulation's kernels are kept."),
     "PENSTOCK_STANDIN_LOG": ("a file", "not set", "The stand-in for NVRTC writes its calls there."),
     "PENSTOCK_STANDIN_COMPILE_MS": ("milliseconds", "0", "How long a compilation of the stand-in for NVRTC takes."),
+    "PENSTOCK_STANDIN_COMPILE_UNTIL": (
+        "a file",
+        "not set",
+        "A compilation of the stand-in for NVRTC does not end before it exists.",
+    ),
     "PENSTOCK_STANDIN_CUFILE": (
         "`start`, `files`, `memory`, `read`, `errno`, `short` or `end`",
         "not set",

@@ -102,7 +102,7 @@ TEST(Calls, ThreadsOfThePipelineGoOnWhileAFunctionWaits) {
   };
   for (int k = 0; k < 3; ++k) c.pipeline->schedule();
   const auto samples = [&] { return c.pipeline->statistics().steps[1].samples; };  // of _pos before the function
-  for (int k = 0; k < 2000 && samples() < 3 * kSamples; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int k = 0; k < 60000 && samples() < 3 * kSamples; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(samples(), 3 * kSamples);
   EXPECT_EQ(c.function->calls, 0);
   waits = false;

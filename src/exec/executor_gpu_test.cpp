@@ -136,19 +136,21 @@ TEST_F(GpuPipeline, IsRunByTheThreadThatAsksWhereItIsFed) {
   Pipeline pipeline(std::move(g), o);
   pipeline.start_trace();
   OneNumber numbers;
-  for (int k = 0; k < 20; ++k) {
+  // A thread that is awake, or woken because the device has room again, may be faster: on a loaded machine many times.
+  const auto by_consumer = [&] {
+    const auto trace = nlohmann::json::parse(pipeline.trace_json());
+    return std::ranges::any_of(trace["traceEvents"],
+                               [&](const auto& e) { return e["name"] == "brightness" && e["tid"] == o.threads; });
+  };
+  for (int k = 0; k < 20 || (k < 1000 && !by_consumer()); ++k) {
     BatchRequest r{};
     r.iteration = static_cast<uint64_t>(k), r.batch_size = 3;
     pipeline.feed(fed, numbers.next(r));
     pipeline.schedule(k % 2 == 0);
     const Batch there = on_host(pipeline.outputs().batches[0]);
-    for (int i = 0; i < 3; ++i) ASSERT_EQ(there.view(i).as<uint8_t>()[11], 2 * k) << "batch " << k;
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(there.view(i).as<uint8_t>()[11], 2 * (k % 100)) << "batch " << k;
   }
-  // A thread that is awake, or woken because the device has room again, may be faster.
-  int by_consumer = 0;
-  const auto trace = nlohmann::json::parse(pipeline.trace_json());
-  for (const auto& e : trace["traceEvents"]) by_consumer += e["name"] == "brightness" && e["tid"] == o.threads;
-  EXPECT_GT(by_consumer, 0);
+  EXPECT_TRUE(by_consumer());
 }
 
 // Without a decoder the device is asked for a call only when all of its places are taken.

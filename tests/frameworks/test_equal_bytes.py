@@ -52,7 +52,7 @@ def test_equal_bytes_in_all_frameworks():
 
     python = ROOT / ".venv" / "bin" / "python"
     said = subprocess.run(
-        [python, __file__], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ""}, timeout=100
+        [python, __file__], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ""}, timeout=240
     )
     assert said.returncode == 0, said.stderr
     found = json.loads(said.stdout)

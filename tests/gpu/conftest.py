@@ -6,11 +6,13 @@ PENSTOCK_TEST_GPU=real (and torch with CUDA).
 """
 
 import atexit
+import gc
 import os
 import pathlib
 import tempfile
 
 import pytest
+from threads_at_rest import wait_for_rest
 
 REAL = os.environ.get("PENSTOCK_TEST_GPU") == "real"
 LOG = None
@@ -37,8 +39,18 @@ def real():
 
 @pytest.fixture
 def order():
-    """What has been enqueued since the test began, as lines; only for an emulated GPU."""
+    """What has been enqueued since the test began, as lines; only for an emulated GPU.
+
+    Whatever still runs ends first: pipelines of earlier tests, an executor that runs ahead, destructors.
+    """
     if REAL:
         pytest.skip("machine: a real GPU keeps no log of what is enqueued")
+
+    def lines():
+        wait_for_rest()
+        return LOG.read_text().splitlines()
+
+    gc.collect()
+    lines()
     os.truncate(LOG, 0)
-    return lambda: LOG.read_text().splitlines()
+    return lines

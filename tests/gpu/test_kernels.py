@@ -110,5 +110,5 @@ for k in range(3):
         "PENSTOCK_EMULATED_COMPILE_MS": "300",
         "PENSTOCK_CACHE": str(tmp_path),
     }
-    run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=240)
     assert (run.returncode, run.stderr) == (0, "")

@@ -40,7 +40,7 @@ def loaded(package):
     environment["PENSTOCK_GPU_LIBRARY"] = str(package / "libpenstock_cuda.so")
     environment["LD_LIBRARY_PATH"] = str(pathlib.Path(os.environ["PENSTOCK_GPU_LIBRARY"]).parent)
     done = subprocess.run(
-        [sys.executable, "-m", "penstock", "info"], env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "penstock", "info"], env=environment, capture_output=True, text=True, timeout=240
     )
     assert done.returncode == 0 and "no GPU" not in done.stdout, done.stdout + done.stderr
     return "PLANTED" in done.stdout, done.stdout

@@ -265,8 +265,11 @@ def files(count, first=0):
 
 def main():
     count, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    for good, data in files(count, first):
-        sys.stdout.buffer.write((b"g" if good else b"m") + struct.pack("<I", len(data)) + data)
+    with open(
+        1, "wb", closefd=False
+    ) as to:  # Python's unbuffered standard output loses what a pipe does not take at once
+        for good, data in files(count, first):
+            to.write((b"g" if good else b"m") + struct.pack("<I", len(data)) + data)
 
 
 if __name__ == "__main__":

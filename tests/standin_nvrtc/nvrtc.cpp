@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libnvrtc for tests of how programs end. As NVIDIA's, it makes some of what it needs at its first compilation, late,
 // so that an exit takes that apart before anything that was registered earlier is called; a compilation that is at work
-// then aborts the process. A compilation takes PENSTOCK_STANDIN_COMPILE_MS milliseconds, and its code is its text.
+// then aborts the process. A compilation takes PENSTOCK_STANDIN_COMPILE_MS milliseconds, and does not end before the
+// file PENSTOCK_STANDIN_COMPILE_UNTIL exists; its code is its text.
 // PENSTOCK_STANDIN_LOG names a file that gets "begin PID" and "end PID" of each.
 #include <unistd.h>
 
@@ -69,8 +70,9 @@ int nvrtcCompileProgram(void* program, int, const char* const*) {
   log("begin");
   const char* ms = std::getenv("PENSTOCK_STANDIN_COMPILE_MS");
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms ? std::atoi(ms) : 0);
+  const char* file = std::getenv("PENSTOCK_STANDIN_COMPILE_UNTIL");
   const Late& needs = late();
-  while (std::chrono::steady_clock::now() < end) {
+  while (std::chrono::steady_clock::now() < end || (file && ::access(file, F_OK) != 0)) {
     if (!needs.needed) std::abort();
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }

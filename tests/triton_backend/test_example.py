@@ -16,9 +16,9 @@ EXAMPLE = ROOT / "examples" / "serve_with_triton"
 def test_the_client_and_its_models(backends, tmp_path):
     with Server(EXAMPLE / "models", backends, tmp_path / "log", "--strict-readiness=true") as server:
         command = [sys.executable, EXAMPLE / "client.py", "--url", f"http://127.0.0.1:{server.port}"]
-        drawn = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        drawn = subprocess.run(command, capture_output=True, text=True, timeout=240)
         picture = ROOT / "docs" / "examples" / "resnet50.jpg"
-        given = subprocess.run([*command, picture], capture_output=True, text=True, timeout=60)
+        given = subprocess.run([*command, picture], capture_output=True, text=True, timeout=240)
     assert drawn.returncode == 0, drawn.stderr + (tmp_path / "log").read_text()[-2000:]
     lines = drawn.stdout.splitlines()
     assert lines[0].startswith("classification_input: float32 (2, 3, 224, 224), mean ")

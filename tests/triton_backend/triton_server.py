@@ -47,7 +47,7 @@ class Client:
     """Requests of one connection. Each thread has its own."""
 
     def __init__(self, port):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=240)
 
     def __enter__(self):
         return self
@@ -69,7 +69,7 @@ class Client:
 
     def statistics(self, model, requests):
         """What the server has counted of a model, as soon as it is that many requests: it counts after it has answered."""
-        for _ in range(500):
+        for _ in range(6000):
             (stats,) = self.json("GET", f"/v2/models/{model}/stats")["model_stats"]
             if sum(stats["inference_stats"][end]["count"] for end in ("success", "fail")) >= requests:
                 break
@@ -118,6 +118,14 @@ class Server:
     """Starts on creation and stops with the `with` statement."""
 
     def __init__(self, repository, backends, log, *options, environment=()):
+        for attempts_left in (2, 1, 0):
+            try:
+                return self.start(repository, backends, log, *options, environment=environment)
+            except RuntimeError:  # another program may have taken a port that was free
+                if "in use" not in Path(log).read_text() or not attempts_left:
+                    raise
+
+    def start(self, repository, backends, log, *options, environment):
         self.port, self.grpc_port, self.metrics_port = free_ports(3)
         self.log = Path(log)
         command = [PROGRAM, f"--model-repository={repository}", f"--backend-directory={backends}", *options]
@@ -129,7 +137,7 @@ class Server:
             self.process = subprocess.Popen([str(c) for c in command], stdout=file, stderr=file, env=surroundings)
         self.wait()
 
-    def wait(self, seconds=60):
+    def wait(self, seconds=240):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self.process.poll() is not None:
@@ -146,6 +154,11 @@ class Server:
 
     def client(self):
         return Client(self.port)
+
+    def computed(self):
+        """Seconds of its threads on processors."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident(self):
         """Bytes of its memory."""

@@ -2,7 +2,7 @@
 // Damaged JPEG files must give what libjpeg-turbo alone gives, pixels or error; forged indexes must do no harm.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <memory>
 
 #include "codecs/jpeg/test_decodes.h"
@@ -220,9 +220,9 @@ TEST(ForgedIndexes, CostNoMoreThanTheFile) {
   index.has = true;
   const EntropyIndex right = index.index;
   for (size_t i = 0; i < index.index.points.size(); ++i) index.index.points[i].bit = i % 2 ? right.scan_bytes * 8 : 0;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of the processor
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(decode(JpegEngine::own, file, info, all, &index) == want);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
 }
 
 }  // namespace

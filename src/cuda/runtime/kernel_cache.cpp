@@ -188,7 +188,6 @@ KernelCache::Turn::Turn(const KernelCache& cache, const std::string& key) noexce
     const auto end = std::chrono::steady_clock::now() + kPatience;
     while (file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0) {
       if ((errno != EWOULDBLOCK && errno != EINTR) || std::chrono::steady_clock::now() >= end) return;
-      waited_ = true;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   } catch (...) {
@@ -206,7 +205,7 @@ KernelImage kernel_image(const Nvrtc& nvrtc, const KernelCache& cache, const std
   if (!anew)
     if (auto kept = cache.find(key)) return {std::move(*kept), Nvrtc::makes_ptx(options)};
   const KernelCache::Turn turn(cache, key);
-  if (!anew && turn.waited())
+  if (!anew)  // another one may have kept it since
     if (auto kept = cache.find(key)) return {std::move(*kept), Nvrtc::makes_ptx(options)};
   KernelImage image = compile_apart(nvrtc, text, entry, options);
   cache.keep(key, image.bytes);

@@ -26,19 +26,17 @@ class KernelCache {
   void keep(const std::string& key, const std::string& image) const noexcept;
   std::string file_of(const std::string& key) const;
   // When several processes need a kernel at once, as in a training on several GPUs, one compiles it and the others
-  // find it. Until the end of the scope, or of the process. Without a folder, or where files cannot be locked, all have
-  // their turn at once.
+  // find it, if they look again in their turn. Until the end of the scope, or of the process. Without a folder, or
+  // where files cannot be locked, all have their turn at once.
   class Turn {
    public:
     Turn(const KernelCache& cache, const std::string& key) noexcept;
     ~Turn();
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
-    bool waited() const { return waited_; }  // for another one
 
    private:
     int file_ = -1;
-    bool waited_ = false;
   };
 
  private:
