@@ -543,3 +543,71 @@ def test_the_command(photos, tmp_path, capsys):
     with pytest.raises(SystemExit):
         commands.main([*call[:-3], "many"])
     assert commands.main(["convert", str(photos), str(tmp_path / "y"), "--to", "mds", "--shorter", "0"]) == 2
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A hundred files that begin as pictures do: blocks of 32, of several pieces each."""
+    root = tmp_path_factory.mktemp("many")
+    for k in range(100):
+        file = root / CLASSES[k % 3] / f"{k:03d}.jpg"
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(b"\xff\xd8\xff" + RNG.bytes(400 + 5 * k))
+    return root
+
+
+@pytest.mark.parametrize("to", [n for n in FORMATS if n != "folder"])
+def test_processes_write_the_same_bytes(many, tmp_path, to):
+    arguments = {"shard_size": 3000, "threads": 2, "check": to == "tar"}
+    assert conversion.convert(many, tmp_path / "one", to, **arguments) == 100
+    assert conversion.convert(many, tmp_path / "two", to, workers=2, **arguments) == 100
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
+    assert len(files_of(tmp_path / "one")) > 20 and not (tmp_path / "two" / ".penstock.pieces").exists()
+
+
+def test_another_number_of_processes_goes_on(many, tmp_path, monkeypatch):
+    arguments = {"shard_size": 3000, "threads": 2, "check": False}
+    conversion.convert(many, tmp_path / "whole", "mds", **arguments)
+    add, left = conversion_run.Journal.add, [7]
+
+    def stop(self, entry):
+        left[0] -= 1
+        if left[0] < 0:
+            raise Killed
+        add(self, entry)
+
+    monkeypatch.setattr(conversion_run.Journal, "add", stop)
+    for workers, pieces in ((2, 7), (1, 5), (2, 100)):
+        left[0] = pieces
+        try:
+            conversion.convert(many, tmp_path / "parts", "mds", workers=workers, **arguments)
+        except Killed:
+            assert not (tmp_path / "parts" / "penstock.manifest").exists()
+    assert files_of(tmp_path / "parts") == files_of(tmp_path / "whole")
+
+
+def test_processes_find_what_has_changed(many, tmp_path):
+    conversion.convert(many, tmp_path / "x", "tfrecord", shard_size=3000, check=False)
+    manifest = (tmp_path / "x" / "penstock.manifest").read_text().splitlines()
+    for number in (3, 11):
+        entry = json.loads(manifest[1 + number])
+        sums = entry["sums"]
+        manifest[1 + number] = json.dumps({**entry, "sums": f"{int(sums[:8], 16) ^ 1:08x}{sums[8:]}"})
+    (tmp_path / "x" / "penstock.manifest").write_text("\n".join(manifest) + "\n")
+    found = conversion.verify(tmp_path / "x", workers=2)
+    assert found == conversion.verify(tmp_path / "x") and [f.file for f in found] == [
+        "000003.tfrecord",
+        "000011.tfrecord",
+    ]
+
+
+def test_what_processes_cannot_do_says_why(many, tmp_path, monkeypatch):
+    with pytest.raises(penstock.DataError, match=r"cat/000.jpg"):  # these are not pictures
+        conversion.convert(many, tmp_path / "x", "mds", shard_size=3000, workers=2, shorter=8)
+    with pytest.raises(ValueError, match="one process writes 'folder'"):
+        conversion.convert(many, tmp_path / "y", "folder", workers=2)
+    with pytest.raises(ValueError, match="workers must be at least 1"):
+        conversion.convert(many, tmp_path / "y", "mds", workers=0)
+    monkeypatch.setattr(conversion_run.Processes, "_tell", lambda self, process, words: process.kill())
+    with pytest.raises(RuntimeError, match="a process of the conversion has ended with code -9"):
+        conversion.convert(many, tmp_path / "z", "mds", workers=2)

@@ -165,3 +165,51 @@ def test_no_memory_is_taken_for_a_size_that_cannot_be(tmp_path):
     (tmp_path / "index.json").write_text(json.dumps(index))
     with pytest.raises(penstock.DataError, match="cannot be 536870912 when they are decompressed"):
         take(make(tmp_path, "int"), 1)
+
+
+def large_samples():
+    """Blocks that do not compress, blocks that do, and what refers back to them over many blocks."""
+    noise = RNG.bytes(400_000)
+    return [{"bytes": value} for value in (noise, bytes(300_000), noise[:150_000] + b"x" * 70_000, b"", b"end")]
+
+
+def frames(raw):
+    """zstd may divide its data into frames, and may put others between them that are skipped."""
+    skipped = (0x184D2A50).to_bytes(4, "little") + (5).to_bytes(4, "little") + b"12345"
+    return skipped + b"".join(mds_files.zstd(raw[k : k + 333_333]) for k in range(0, len(raw), 333_333)) + skipped
+
+
+@pytest.mark.parametrize("compress", [mds_files.zstd, frames])
+@pytest.mark.parametrize("hashes", [False, True])  # with hashes the whole file is read first
+def test_blocks_are_decompressed_to_what_they_were(tmp_path, compress, hashes):
+    samples = large_samples()
+    mds_files.write(tmp_path, {"bytes": "bytes"}, [samples], "zstd", compress, hashes)
+    assert [v.tobytes() for (v,) in take(make(tmp_path, "bytes", batch_size=5), 5)] == [s["bytes"] for s in samples]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda packed: packed[:-1],
+        lambda packed: packed[:18],
+        lambda packed: packed[: len(packed) // 2],
+        lambda packed: packed + b"more",
+        lambda packed: packed + packed,
+        lambda packed: b"\0" + packed[1:],
+        lambda packed: packed[:9] + b"\xff" * 30 + packed[39:],  # the heads of the frame and of its first block
+        lambda packed: b"",
+    ],
+)
+def test_damaged_blocks_are_an_error_of_their_shard(tmp_path, change):
+    compress = lambda raw: change(mds_files.zstd(raw))  # noqa: E731
+    mds_files.write(tmp_path, {"bytes": "bytes"}, [large_samples()], "zstd", compress, hashes=False)
+    with pytest.raises(penstock.DataError, match=r"(?s)bytes (do not decompress|cannot be).*shard.00000.mds.zstd"):
+        take(make(tmp_path, "bytes"), 5)
+
+
+def test_a_shard_of_another_size_than_its_index_says_is_refused(tmp_path):
+    mds_files.write(tmp_path, {"bytes": "bytes"}, [large_samples()], "zstd", mds_files.zstd, hashes=False)
+    path = tmp_path / "shard.00000.mds.zstd"
+    path.write_bytes(path.read_bytes()[:-7])
+    with pytest.raises(penstock.DataError, match=r"(?s)the shard has \d+ bytes, its index says \d+.*shard.00000"):
+        take(make(tmp_path, "bytes"), 5)

@@ -180,3 +180,119 @@ def test_a_damaged_row_group_is_tried_once(tmp_path, monkeypatch, threads):
     monkeypatch.setattr(RowGroups, "__call__", counted)
     got = numbers(make(str(path), "number", 100, threads, pipeline={"on_error": "skip"}), 3000)
     assert got == [*range(1000), *range(2000, 4000)] and tried.count(1) == 1
+
+
+def photographs(large=True, absent=False):
+    """Values of which some are as small as a view holds, and others have several pages."""
+    rng = np.random.default_rng(5)
+    sizes = [0, 1, 12, 13, 100_000, 40_000, 300_000, 70_000, 20_000, 12, 50_000, 90_000]
+    values = [rng.bytes(size) for size in sizes]
+    values[3] = None if absent else values[3]
+    return pa.array(values, pa.large_binary() if large else pa.binary())
+
+
+def write_photographs(path, *, required=False, large=False, absent=False, **options):
+    columns = {"n": pa.array(range(12), "int64"), "image": photographs(large, absent), "k": pa.array(range(12), "int8")}
+    fields = [pa.field(name, column.type, nullable=not required) for name, column in columns.items()]
+    table = pa.Table.from_arrays(list(columns.values()), schema=pa.schema(fields))
+    options = {
+        "compression": "none",
+        "use_dictionary": False,
+        "data_page_size": 64 << 10,
+        "row_group_size": 5,
+    } | options
+    parquet.write_table(table, str(path), **options)
+    return table
+
+
+PLAIN = [
+    {},
+    {"required": True},
+    {"large": True},
+    {"data_page_version": "2.0"},
+    {"data_page_version": "2.0", "required": True},
+    {"required": True, "write_statistics": False},
+    {"compression": {"n": "zstd", "image": "none", "k": "snappy"}},
+    {"use_content_defined_chunking": True},
+]
+DECODED = [
+    {"write_statistics": False},  # whether a value is absent is not known then
+    {"absent": True},
+    {"compression": "snappy"},
+    {"use_dictionary": True},
+    {"use_dictionary": False, "column_encoding": {"image": "DELTA_LENGTH_BYTE_ARRAY"}},
+]
+
+
+@pytest.mark.parametrize("options", PLAIN + DECODED, ids=str)
+def test_values_that_lie_in_the_file_as_they_are_are_not_decoded(tmp_path, options):
+    path = tmp_path / "x.parquet"
+    table = write_photographs(path, **options)
+    groups = RowGroups([str(path)], None)
+    plain = [0, 1, 2] if options in PLAIN else [1, 2] if "absent" in options else []  # the absent value is in the first
+    assert [(group, column) for group, column, *_ in groups.plain] == [(group, 1) for group in plain]
+    for shuffle in (False, True):
+        got = take(make(str(path), ["k", "image", "n"], random_shuffle=shuffle, missing="empty"), 24)
+        assert sorted(int(n) for _, _, n in got) == sorted(2 * list(range(12)))
+        for k, image, n in got:
+            assert k == n and image.tobytes() == (table["image"][int(n)].as_py() or b"")
+
+
+def test_a_column_alone_needs_no_decoder(tmp_path, monkeypatch):
+    table = write_photographs(tmp_path / "a.parquet")
+    write_photographs(tmp_path / "b.parquet", compression="zstd")
+    monkeypatch.setattr(RowGroups, "batch_of", lambda self, groups: pytest.fail(f"{groups} were decoded"))
+    assert [v.tobytes() for (v,) in take(make(str(tmp_path / "a.parquet"), "image"), 12)] == table["image"].to_pylist()
+    monkeypatch.undo()
+    both = take(make(str(tmp_path / "?.parquet"), "image"), 24)
+    assert [v.tobytes() for (v,) in both] == 2 * table["image"].to_pylist()
+
+
+def test_numbers_beside_photographs_are_decoded_once_for_many_row_groups(tmp_path, monkeypatch):
+    rows = pa.table({"n": pa.array(range(12)), "image": [bytes([n]) * 20_000 for n in range(12)]})
+    options = {"row_group_size": 1, "compression": "none", "use_dictionary": False}
+    parquet.write_table(rows, str(tmp_path / "x.parquet"), **options)
+    decode, decoded = RowGroups.batch_of, []
+    monkeypatch.setattr(RowGroups, "batch_of", lambda self, groups: decoded.append(groups) or decode(self, groups))
+    got = take(make(str(tmp_path / "x.parquet"), ["n", "image"], threads=3), 36)
+    assert [int(n) for n, _ in got] == 3 * list(range(12)) and decoded == [list(range(12))]
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_damaged_pages_are_errors_that_name_the_file(tmp_path, version):
+    path, damaged = tmp_path / "x.parquet", tmp_path / "damaged.parquet"
+    table = write_photographs(path, data_page_version=version, row_group_size=12)
+    content, ((_, _, _, begin, size, _),) = path.read_bytes(), RowGroups([str(path)], None).plain
+    sound = {(n, value) for n, value in enumerate(table["image"].to_pylist())}
+    rng, errors = np.random.default_rng(2), 0
+    heads = [begin + k for k in range(60)]  # the header, levels and first lengths of the first page
+    for place in heads + [begin + int(n) for n in rng.integers(0, size, 10)]:
+        changed = bytearray(content)
+        changed[place] ^= 1 << int(rng.integers(8))
+        damaged.write_bytes(changed)
+        pipe = make(str(damaged), ["n", "image"], batch_size=12)
+        try:
+            got = take(pipe, 12)
+            assert (
+                len({(int(n), v.tobytes()) for n, v in got} - sound) <= 2
+            )  # a byte of a value, or a border between two
+        except penstock.DataError as error:
+            assert "damaged.parquet" in str(error) and "readers.parquet" in str(error)
+            errors += 1
+        finally:
+            pipe.close()
+    assert errors > 20
+    changed = bytearray(content)
+    changed[begin : begin + 20] = b"\xff" * 20
+    damaged.write_bytes(changed)
+    with pytest.raises(penstock.DataError, match="column 'image'.*header of a page.*damaged.parquet, row group 0"):
+        take(make(str(damaged), "image"), 1)
+
+
+def test_a_file_that_changed_is_an_error(tmp_path):
+    write_photographs(tmp_path / "x.parquet")
+    pipe = make(str(tmp_path / "x.parquet"), "image")
+    pipe.build()
+    (tmp_path / "x.parquet").write_bytes(b"short")
+    with pytest.raises(penstock.DataError, match="x.parquet"):
+        take(pipe, 12)

@@ -7,6 +7,7 @@ import random
 import socket
 import struct
 import sys
+import tempfile
 import threading
 import tracemalloc
 
@@ -17,7 +18,8 @@ from penstock.service import frames
 from penstock.service.contents import Content, Description
 from penstock.service.errors import ProtocolError, raised, told
 from penstock.service.frames import Connection, packed
-from penstock.service.shared_memory import MappedSlots
+from penstock.service.shared_memory import MappedSlots, Slots
+from penstock.workers.shared_arrays import anonymous
 from service_pipelines import checksums, numbers
 
 COUNT = int(os.environ.get("PENSTOCK_TEST_COUNT", "40")) * 25
@@ -154,11 +156,47 @@ def test_a_size_is_compared_before_memory_is_taken(size, following):
     [{"retired": True}, {"retired": [None]}, {"retired": [-1]}, {"capacity": 0}, {"capacity": 1 << 30}, {"slot": "0"}],
 )
 def test_words_about_shared_memory_are_checked(words):
-    file = os.memfd_create("penstock")
-    os.truncate(file, 4096)
+    file = anonymous(4096)
     with pytest.raises(ProtocolError):
         MappedSlots().take({"slot": 0, "capacity": 4096, **words}, [file], 10, 1 << 20)
     os.close(file)
+
+
+def unsealed():
+    return os.memfd_create("penstock", os.MFD_ALLOW_SEALING)
+
+
+def file_on_disk():
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+@pytest.mark.parametrize("make", [unsealed, file_on_disk])
+def test_memory_that_its_sender_could_cut_is_refused(make):
+    file = make()
+    os.truncate(file, 4096)
+    with pytest.raises(ProtocolError, match="not sealed"):
+        MappedSlots().take({"slot": 0, "capacity": 4096}, [file], 10, 1 << 20)
+    os.close(file)
+
+
+def test_nobody_can_cut_the_memory_of_a_slot():
+    content = Content(numbers().run(), {})
+    words, (file,) = Slots().place(content)
+    taken = MappedSlots().take(words, [file], content.total, 1 << 20)
+    for size in (0, 4096, 1 << 30):
+        with pytest.raises(PermissionError):
+            os.truncate(file, size)
+    written = np.zeros(content.total, np.uint8)
+    content.write(written)
+    assert np.array_equal(taken, written)
+    os.close(file)
+
+
+def test_a_system_without_seals_has_no_slots(monkeypatch):
+    monkeypatch.delattr(os, "memfd_create")
+    with pytest.raises(MemoryError, match="its size could change"):
+        Slots().place(Content(numbers().run(), {}))
 
 
 @pytest.mark.parametrize("data", [b"P", b"x" * 24, packed(frames.LEAVING, {})[:-1] + b"x"])

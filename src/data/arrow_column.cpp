@@ -116,7 +116,7 @@ ArrowValue bytes_of_view(const ArrowGroup& group, const ArrowNode& node, int64_t
 }
 
 ArrowValue bytes_of(const ArrowGroup& group, const ArrowField& field, const ArrowNode& node, int64_t index) {
-  if (field.format[0] == 'v') return bytes_of_view(group, node, index);
+  if (node.views || field.format[0] == 'v') return bytes_of_view(group, node, index);
   const bool large = is_large(field.format);
   const int64_t begin = load_offset(group, node.buffers[1], large, index),
                 end = load_offset(group, node.buffers[1], large, index + 1);

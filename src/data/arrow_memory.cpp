@@ -20,7 +20,7 @@ ArrowField field_of(const ArrowSchema& schema, int depth) {
 }
 
 ArrowNode node_of(const ArrowField& field, const ArrowArray& array) {
-  ArrowNode node{array.length, array.offset, {}, {}};
+  ArrowNode node{array.length, array.offset, false, {}, {}};
   const auto children = static_cast<int64_t>(field.children.size());
   if (array.length < 0 || array.offset < 0 || array.n_children < children || array.n_buffers < arrow_buffers(field))
     bad_argument("column '{}': the Arrow array does not have the form of its type {}", field.name, field.format);

@@ -29,6 +29,7 @@ struct ArrowBuffer {
 // The values of a field in one group.
 struct ArrowNode {
   int64_t length = 0, offset = 0;  // in elements
+  bool views = false;              // of bytes: the buffers are those of the type "vz", whatever the field's type is
   std::vector<ArrowBuffer> buffers;
   std::vector<ArrowNode> children;
 };

@@ -61,6 +61,9 @@ MdsArray mds_array(const MdsColumn& column, Bytes value);
 // A shard as it was before its compression, into memory from room(shard.bytes + 1): exactly shard.bytes, and one byte
 // that shows if there are more. Error (data), also where the library is missing.
 void unpack_mds(const MdsShard& shard, Bytes packed, const std::function<uint8_t*(size_t bytes)>& room);
+// The same from the file, block by block: what is decompressed comes from the cache. False, and nothing was done, where
+// only a whole file can be decompressed.
+bool unpack_mds(const MdsShard& shard, const OpenFile& file, const std::function<uint8_t*(size_t bytes)>& room);
 // Error (data) if a hash that is known here (sha1, xxh64) differs.
 void check_mds_hashes(const MdsShard& shard, Bytes file);
 

@@ -2,8 +2,10 @@
 // Compression and hashes of whole shards.
 #include <zlib.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 
 #include "base/optional_library.h"
 #include "data/mds.h"
@@ -12,9 +14,24 @@
 namespace penstock {
 namespace {
 
+// ZSTD_inBuffer and ZSTD_outBuffer.
+struct ZstdInput {
+  const void* data;
+  size_t size, at;
+};
+struct ZstdOutput {
+  void* data;
+  size_t size, at;
+};
+constexpr int kStableOutput = 1001;  // ZSTD_d_stableOutBuffer: no window beside the output, which stays where it is
+
 struct Zstandard {
   size_t (*decompress)(void*, size_t, const void*, size_t);
   unsigned (*is_error)(size_t);
+  void* (*make)();
+  size_t (*free)(void*);
+  size_t (*set)(void*, int, int);
+  size_t (*go_on)(void*, ZstdOutput*, ZstdInput*);
 };
 
 const Zstandard& zstandard() {
@@ -26,11 +43,35 @@ const Zstandard& zstandard() {
       [](OptionalLibrary& library, Zstandard& found) {
         library.find(found.decompress, "ZSTD_decompress");
         library.find(found.is_error, "ZSTD_isError");
+        library.find(found.make, "ZSTD_createDCtx");
+        library.find(found.free, "ZSTD_freeDCtx");
+        library.find(found.set, "ZSTD_DCtx_setParameter");
+        library.find(found.go_on, "ZSTD_decompressStream");
       });
   std::string why;
   const Zstandard* found = functions.get(why);
   if (!found) bad_data("the shard is compressed by zstd: {}", why);
   return *found;
+}
+
+// Reads each block into the same memory, which stays in the cache, and decompresses it to its place. ~0: it is damaged.
+size_t unpack_blocks(const Zstandard& zstd, void* context, const OpenFile& file, int64_t bytes,
+                     std::span<uint8_t> out) {
+  constexpr size_t kMostOfRead = 1 << 18;  // a block has 128 KB at most
+  std::vector<uint8_t> piece(kMostOfRead);
+  ZstdOutput output{out.data(), out.size(), 0};
+  size_t wanted = 18;  // the head of a frame
+  for (int64_t at = 0; at < bytes;) {
+    const size_t n = std::min({wanted ? wanted : 18, kMostOfRead, static_cast<size_t>(bytes - at)});
+    file.read(at, static_cast<int64_t>(n), piece.data());
+    at += static_cast<int64_t>(n);
+    for (ZstdInput input{piece.data(), n, 0}; input.at < n;) {
+      const size_t before = input.at + output.at;
+      wanted = zstd.go_on(context, &output, &input);
+      if (zstd.is_error(wanted) || before == input.at + output.at) return ~size_t{0};
+    }
+  }
+  return wanted == 0 ? output.at : ~size_t{0};  // 0: a frame has ended
 }
 
 size_t unpack_gzip(Bytes from, std::span<uint8_t> out) {
@@ -108,21 +149,45 @@ std::string xxh64(Bytes bytes) {
 
 }  // namespace
 
-// The index says how large the shard is: no more memory is taken than that, whatever the compressed data says.
-void unpack_mds(const MdsShard& shard, Bytes packed, const std::function<uint8_t*(size_t)>& room) {
+namespace {
+
+void check_sizes(const MdsShard& shard, size_t packed) {
   if (shard.bytes > default_file_limit)
     bad_data("the shard has {} bytes, more than the limit of {}", shard.bytes, default_file_limit);
   if (shard.compression != "zstd" && shard.compression != "gz")
     bad_data("the shard is compressed by \"{}\": zstd and gz can be read", shard.compression);
-  if (static_cast<uint64_t>(shard.bytes) / 65536 > packed.size())  // more than either format can do
-    bad_data("{} bytes cannot be {} when they are decompressed", packed.size(), shard.bytes);
+  if (static_cast<uint64_t>(shard.bytes) / 65536 > packed)  // more than either format can do
+    bad_data("{} bytes cannot be {} when they are decompressed", packed, shard.bytes);
+}
+
+[[noreturn]] void damaged(const MdsShard& shard, size_t packed) {
+  bad_data("the shard is damaged: its {} bytes do not decompress to {}", packed, shard.bytes);
+}
+
+}  // namespace
+
+// The index says how large the shard is: no more memory is taken than that, whatever the compressed data says.
+void unpack_mds(const MdsShard& shard, Bytes packed, const std::function<uint8_t*(size_t)>& room) {
+  check_sizes(shard, packed.size());
   const size_t bytes = static_cast<size_t>(shard.bytes) + 1;
   const std::span<uint8_t> out(room(bytes), bytes);
   const bool zstd = shard.compression == "zstd";
   const size_t given =
       zstd ? zstandard().decompress(out.data(), out.size(), packed.data(), packed.size()) : unpack_gzip(packed, out);
-  if ((zstd && zstandard().is_error(given)) || given + 1 != out.size())
-    bad_data("the shard is damaged: its {} bytes do not decompress to {}", packed.size(), shard.bytes);
+  if ((zstd && zstandard().is_error(given)) || given + 1 != out.size()) damaged(shard, packed.size());
+}
+
+bool unpack_mds(const MdsShard& shard, const OpenFile& file, const std::function<uint8_t*(size_t)>& room) {
+  if (shard.compression != "zstd") return false;
+  check_sizes(shard, static_cast<size_t>(shard.packed_bytes));
+  const Zstandard& zstd = zstandard();
+  const std::unique_ptr<void, size_t (*)(void*)> context(zstd.make(), zstd.free);
+  if (!context || zstd.is_error(zstd.set(context.get(), kStableOutput, 1))) return false;
+  const size_t bytes = static_cast<size_t>(shard.bytes) + 1;
+  const std::span<uint8_t> out(room(bytes), bytes);
+  if (unpack_blocks(zstd, context.get(), file, shard.packed_bytes, out) + 1 != bytes)
+    damaged(shard, static_cast<size_t>(shard.packed_bytes));
+  return true;
 }
 
 void check_mds_hashes(const MdsShard& shard, Bytes file) {

@@ -5,6 +5,8 @@
 #include "data/hash.h"
 #include "data/kept_groups.h"
 #include "data/mds.h"
+#include "data/read_tally.h"
+#include "data/remote_client.h"
 #include "readers/container_source.h"
 #include "readers/later_groups.h"
 
@@ -236,17 +238,31 @@ class MdsSource final : public ReaderSource {
       if (shard.compression.empty()) {
         *made = whole_file(shard, shard.bytes);
       } else {
-        const Unpacked file = whole_file(shard, shard.packed_bytes);
-        check_mds_hashes(shard, file.bytes);
-        unpack_mds(shard, file.bytes, [&](size_t bytes) {
+        const auto room = [&](size_t bytes) {
           made->owner = allocate_shared(default_memory(), bytes);
           made->bytes = {static_cast<const uint8_t*>(made->owner.get()), bytes - 1};
           return static_cast<uint8_t*>(made->owner.get());
-        });
+        };
+        if (!unpack_blocks(shard, room)) {
+          const Unpacked file = whole_file(shard, shard.packed_bytes);
+          check_mds_hashes(shard, file.bytes);
+          unpack_mds(shard, file.bytes, room);
+        }
       }
       made->places = mds_places(made->bytes, shard);
       return std::shared_ptr<const Unpacked>(std::move(made));
     });
+  }
+
+  // False: the whole file is needed, for its hashes or because it comes in one piece.
+  static bool unpack_blocks(const MdsShard& shard, const std::function<uint8_t*(size_t)>& room) {
+    if (!shard.hashes.empty() || is_url(shard.path)) return false;
+    CountedRead counted(false);
+    const OpenFile file(shard.path);
+    if (file.stamp().bytes != shard.packed_bytes)
+      bad_data("the shard has {} bytes, its index says {}", file.stamp().bytes, shard.packed_bytes);
+    counted.of(shard.packed_bytes);
+    return unpack_mds(shard, file, room);
   }
 
   void take(Batch& output, int i, int number, Bytes value, const LoadedRecord& record) const {

@@ -33,7 +33,7 @@ def convert(args):
     if args.verify:
         if args.target is not None or args.to is not None:
             raise ValueError("--verify takes one folder: one that this command has written")
-        found = conversion.verify(args.source, threads=args.threads)
+        found = conversion.verify(args.source, threads=args.threads, workers=args.workers)
         for finding in found:
             print(finding)
         print(f"{args.source}: {len(found)} fault{'s' * (len(found) != 1)}", file=sys.stderr)
@@ -49,6 +49,7 @@ def convert(args):
         quality=args.quality,
         shard_size=args.shard_size,
         threads=args.threads,
+        workers=args.workers,
         only=args.only.split(",") if args.only is not None else None,
         image=args.image,
         label=args.label,
@@ -79,6 +80,9 @@ def add_convert(command):
     c.add_argument("--quality", type=int, default=95, help="of JPEG files that are scaled; default 95")
     c.add_argument(
         "--shard-size", type=bytes_of, default=64 << 20, metavar="BYTES", help="of samples in a file; default 64Mi"
+    )
+    c.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="processes that convert; the files stay the same"
     )
     c.add_argument("--only", metavar="FIELD,FIELD", help="convert these fields; default: all")
     c.add_argument("--image", metavar="FIELD", help="the pictures, where the target holds one")

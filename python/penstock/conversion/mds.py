@@ -105,6 +105,7 @@ class MdsTarget(Target):
     """A shard for each piece, and index.json; the column __key__ has the name of the sample."""
 
     name = "mds"
+    ending = "mds"
 
     def prepare(self):
         """Any fields can be columns."""
@@ -115,6 +116,29 @@ class MdsTarget(Target):
         if entries:
             about = entries[0]["mds"]
             self._encodings = dict(zip(about["column_names"], about["column_encodings"]))
+
+    def file_of(self, number):
+        """Returns the name of a shard."""
+        return f"shard.{number:05d}.mds"
+
+    def renamed(self, entry, number):
+        """Names the shard in its description too."""
+        entry = super().renamed(entry, number)
+        raw = {**entry["mds"]["raw_data"], "basename": entry["file"]}
+        return {**entry, "mds": {**entry["mds"], "raw_data": raw}}
+
+    def learn(self, values):
+        """The encodings are those of the first sample."""
+        if not self._encodings:
+            self._encodings = {f.name: self._encoding(f, v) for f, v in zip(self.fields, values)} | {KEY: "str"}
+
+    def state(self):
+        """Returns the encodings."""
+        return self._encodings
+
+    def restore(self, state):
+        """Takes the encodings."""
+        self._encodings = dict(state)
 
     def _encoding(self, field, value):
         if field.kind == "image":
@@ -140,9 +164,7 @@ class MdsTarget(Target):
         """Writes a shard."""
         fields = sorted([Field(KEY, "text"), *self.fields], key=lambda f: f.name)  # as streaming does
         place = {field.name: k for k, field in enumerate(self.fields)}
-        if not self._encodings:
-            first = samples[0][1]
-            self._encodings = {f.name: self._encoding(f, first[place[f.name]]) for f in self.fields} | {KEY: "str"}
+        self.learn(samples[0][1])
         sizes = [self._size(field) for field in fields]
         about = {
             "column_names": [f.name for f in fields],
@@ -164,7 +186,7 @@ class MdsTarget(Target):
         places = np.cumsum([start, *map(len, records)])
         if places[-1] >= 1 << 32:
             raise _core.DataError(f"a shard of MDS has at most 4 GiB (file: {samples[-1][2]})")
-        with PieceOfFile(self.folder, f"shard.{number:05d}.mds") as file:
+        with PieceOfFile(self.folder, self.file_of(number)) as file:
             file.write(struct.pack("<I", len(records)) + places.astype("<u4").tobytes() + config)
             for record in records:
                 file.write(record)

@@ -98,6 +98,7 @@ class ParquetTarget(Target):
     """A file for each piece; the column __key__ has the name of the sample."""
 
     name = "parquet"
+    ending = "parquet"
 
     def prepare(self):
         """Makes the schema."""
@@ -129,7 +130,7 @@ class ParquetTarget(Target):
         """Writes a file."""
         pa = _pyarrow()
         packed = {c.name: "NONE" if c.name in self._plain else "ZSTD" for c in self._schema}
-        with PieceOfFile(self.folder, f"{number:06d}.parquet") as file:
+        with PieceOfFile(self.folder, self.file_of(number)) as file:
             with pa.parquet.ParquetWriter(
                 file, self._schema, compression=packed, use_dictionary=False, data_page_size=_PAGE
             ) as writer:

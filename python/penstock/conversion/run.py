@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import os
+import shutil
 
 from .. import _core
 from ..progress import Work
-from .fields import bytes_of, sum_of, sum_of_sample
+from .fields import sum_of, sum_of_sample
 from .formats import open_source, target_class
 from .manifest import NAME, VERSION, Journal, read_manifest
+from .pieces import LARGEST, block_size, pieces, written
+from .processes import Processes, raised
 from .scaling import Scaling
 
 TYPE_CHECKING = False
@@ -19,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-_LARGEST = 2 << 30  # bytes of a piece: MDS has addresses of 32 bits, and a piece is in memory while it is written
 _BLOCK = 1 << 22
+_PARTS = ".penstock.pieces"  # what processes have written, until its turn comes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +69,7 @@ def convert(
     quality: int = 95,
     shard_size: int = 64 << 20,
     threads: int = 0,
+    workers: int = 1,
     only: Sequence[str] | None = None,
     image: str | None = None,
     label: str | None = None,
@@ -86,7 +91,9 @@ def convert(
             keep their bytes.
         quality: Of those JPEG files, 1 to 100.
         shard_size: Bytes of samples in a file of the target, at most; a sample that is larger has a file of its own.
-        threads: How many threads read, decode and encode; 0: as many as the process may use.
+        threads: How many threads read, decode and encode; 0: as many as the process may use. Workers share them.
+        workers: How many processes convert, for targets "tar", "tfrecord", "parquet" and "mds". The files do not depend on
+            it, and a run may be continued with another number.
         only: The names of the fields that are converted; None: all.
         image: The name of the field of pictures, for targets that hold one picture.
         label: The name of the field of labels, for a folder of classes.
@@ -105,27 +112,31 @@ def convert(
     Example:
         penstock.conversion.convert("photos/train", "shards/train", "mds", shorter=512)
     """
-    if not 1 <= shard_size <= _LARGEST:
-        raise ValueError(f"shard_size must be from 1 to {_LARGEST} bytes, got {shard_size}")
+    if not 1 <= shard_size <= LARGEST:
+        raise ValueError(f"shard_size must be from 1 to {LARGEST} bytes, got {shard_size}")
     if shorter is not None and not 1 <= shorter <= 65500:
         raise ValueError(f"shorter must be from 1 to 65500 pixels, got {shorter}")
     if not 1 <= quality <= 100:
         raise ValueError(f"quality must be from 1 to 100, got {quality}")
     target = os.fspath(target)
     kind = target_class(to)
+    if workers < 1:
+        raise ValueError(f"workers must be at least 1, got {workers}")
+    if workers > 1 and kind.ending is None:
+        raise ValueError(f"workers= is for files of many samples; one process writes {to!r}, with several threads")
     data = open_source(source, format, images=images, only=only)
     if only is not None:
         data.choose(only)
     scaling = Scaling(shorter, quality) if shorter is not None else None
     about = data.about
     options = {"shard_size": shard_size, "image": image, "label": label}
-    written = kind(target, data.fields, about, options)
+    result = kind(target, data.fields, about, options)
     head = {
         "penstock": "conversion",
         "version": VERSION,
         "format": to,
-        "fields": [[field.name, str(field)] for field in written.fields],
-        "about": written.about,
+        "fields": [[field.name, str(field)] for field in result.fields],
+        "about": result.about,
         "keys": True,
         "source": {"format": data.name, "samples": data.count, "crc32c": f"{data.identity():08x}"},
         "options": {
@@ -135,46 +146,70 @@ def convert(
             "only": only and list(only),
         },
     }
+    job = {
+        "do": "convert",
+        "workers": workers,
+        "threads": threads_of_each(threads, workers),
+        "source": os.fspath(source),
+        "format": format,
+        "images": images and os.fspath(images),
+        "only": only and list(only),
+        "to": to,
+        "options": options,
+        "shorter": shorter,
+        "quality": quality,
+    }
     journal = Journal(target, head)
     try:
         if not journal.complete:
-            written.resume(journal.entries)
-            _write(data, written, journal, scaling, threads, shard_size)
-            written.finish(journal.entries)
+            result.resume(journal.entries)
+            _write(data, result, journal, scaling, threads, shard_size, job if workers > 1 else None)
+            result.finish(journal.entries)
             journal.finish()
-        written.clean()
+        result.clean()
     finally:
         journal.close()
-    findings = verify(target, threads=threads) if check else []
+    findings = verify(target, threads=threads, workers=workers) if check else []
     if findings:
         raise ConversionError(target, findings)
     return data.count
 
 
-def _write(data, target, journal, scaling, threads, shard_size):
+def _write(data, target, journal, scaling, threads, shard_size, workers):
     first = sum(entry["samples"] for entry in journal.entries)
-    waiting, size = [], 0
-
-    def write():
-        entry = target.write(len(journal.entries), waiting)
-        sums = "".join(f"{sum_of_sample(target.fields, values):08x}" for _, values, _ in waiting)
-        journal.add({**entry, "samples": len(waiting), "sums": sums})
-
+    block = block_size(data, target, scaling, shard_size)
+    left = range(first, data.count)
     with Work(f"convert to {target.name}", total=data.count, unit="sample") as work:
         work.add(first)
-        for key, values, record in data.samples(first, threads, scaling):
-            values = target.stored(values)
-            more = bytes_of(target.fields, values)
-            if more > _LARGEST:
-                raise _core.DataError(f"a sample of {more} bytes is larger than {_LARGEST} (file: {record})")
-            if waiting and size + more > shard_size:
-                write()
-                waiting, size = [], 0
-            waiting.append((key, values, record))
-            size += more
-            work.add(1)
-        if waiting:
-            write()
+        if not workers:
+            for piece in pieces(data, target, left, block, threads, scaling, shard_size):
+                journal.add(written(target, len(journal.entries), piece))
+                work.add(len(piece))
+            return
+        for entry in _of_workers(target, journal, left, {**workers, "block": block, "state": target.state()}):
+            journal.add(entry)
+            work.add(entry["samples"])
+
+
+def _of_workers(target, journal, left, job):
+    """What the manifest says of the pieces that processes write, in their order; each has its name then."""
+    folder, block = os.path.join(target.folder, _PARTS), job["block"]
+    shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
+    begins = [left.start, *range(left.start - left.start % block + block, left.stop, block)]
+    tasks = [
+        {"first": first, "last": last, "folder": os.path.join(folder, str(first))}
+        for first, last in zip(begins, [*begins[1:], left.stop])
+        if first < last
+    ]
+    with contextlib.closing(Processes(min(job["workers"], len(tasks)), job)) as processes:
+        for task, answer in zip(tasks, processes.answers(tasks)):
+            for entry in answer["entries"]:
+                own = target.renamed(entry, len(journal.entries))
+                os.replace(os.path.join(task["folder"], entry["file"]), os.path.join(target.folder, own["file"]))
+                yield own
+            if answer["error"]:
+                raise raised(answer["error"])
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sum_of_file(path):
@@ -185,14 +220,25 @@ def _sum_of_file(path):
     return total, size
 
 
-def verify(target: Any, *, threads: int = 0) -> list[Finding]:
+def threads_of_each(threads, workers):
+    """Returns how many threads each process has.
+
+    Args:
+        threads: How many all have; 0: as many as the process may use.
+        workers: How many processes.
+    """
+    return max(1, (threads or len(os.sched_getaffinity(0))) // workers)
+
+
+def verify(target: Any, *, threads: int = 0, workers: int = 1) -> list[Finding]:
     """Compares a data set that convert() has written with its manifest.
 
     The bytes of each file are compared, and each sample as the reader of its format returns it.
 
     Args:
         target: Its folder.
-        threads: How many threads read; 0: as many as the process may use.
+        threads: How many threads read; 0: as many as the process may use. Workers share them.
+        workers: How many processes compare.
 
     Returns:
         What is wrong; an empty list where nothing is.
@@ -217,14 +263,56 @@ def verify(target: Any, *, threads: int = 0) -> list[Finding]:
     if data.count != manifest.count:
         found.append(Finding(target, None, f"{data.count} samples instead of {manifest.count}"))
         return found
-    first, readings = 0, _Readings(data, threads)
-    with contextlib.closing(readings), Work(f"verify {manifest.format}", total=manifest.count, unit="sample") as work:
-        for entry in manifest.entries:
-            names = entry.get("files", [entry.get("file")])
-            if not bad.intersection(names):
-                found += _faults_of_samples(readings, manifest, entry, first)
-            first += entry["samples"]
-            work.add(entry["samples"])
+    with Work(f"verify {manifest.format}", total=manifest.count, unit="sample") as work:
+        for faults, samples in _faults_of_parts(data, manifest, sorted(bad), threads, workers):
+            found += faults
+            work.add(samples)
+    return found
+
+
+def _faults_of_parts(data, manifest, bad, threads, workers):
+    """(faults, number of samples) of parts of the data set."""
+    count = len(manifest.entries)
+    step = max(1, -(-count // (4 * workers))) if workers > 1 else 1
+    parts = [range(k, min(k + step, count)) for k in range(0, count, step)]
+    sizes = [sum(manifest.entries[k]["samples"] for k in part) for part in parts]
+    firsts = itertools.accumulate(sizes, initial=0)
+    if workers == 1 or len(parts) < 2:
+        with contextlib.closing(_Readings(data, threads)) as readings:
+            for part, first, size in zip(parts, firsts, sizes):
+                yield _faults_of_entries(readings, manifest, part, bad, first), size
+        return
+    job = {"do": "verify", "source": data.path, "bad": bad, "threads": threads_of_each(threads, workers)}
+    tasks = [{"first": part.start, "last": part.stop} for part in parts]
+    with contextlib.closing(Processes(min(workers, len(tasks)), job)) as processes:
+        for answer, size in zip(processes.answers(tasks), sizes):
+            yield [Finding(*fault) for fault in answer["faults"]], size
+
+
+def faults_of_pieces(data, manifest, numbers, bad, threads):
+    """Compares the samples of pieces.
+
+    Args:
+        data: The data set.
+        manifest: Its manifest.
+        numbers: Those of the pieces, one after another.
+        bad: Names of files that are known to be damaged.
+        threads: How many threads read.
+
+    Returns:
+        A list of what is wrong.
+    """
+    with contextlib.closing(_Readings(data, threads)) as readings:
+        first = sum(entry["samples"] for entry in manifest.entries[: numbers.start])
+        return _faults_of_entries(readings, manifest, numbers, bad, first)
+
+
+def _faults_of_entries(readings, manifest, numbers, bad, first):
+    found = []
+    for entry in manifest.entries[numbers.start : numbers.stop]:
+        if not set(bad).intersection(entry.get("files", [entry.get("file")])):
+            found += _faults_of_samples(readings, manifest, entry, first)
+        first += entry["samples"]
     return found
 
 

@@ -128,6 +128,7 @@ class TarTarget(Target):
     """An archive for each piece."""
 
     name = "tar"
+    ending = "tar"
 
     def prepare(self):
         """Gives fields names that can be endings."""
@@ -154,12 +155,12 @@ class TarTarget(Target):
     def write(self, number, samples):
         """Writes an archive."""
         before = None
-        with PieceOfFile(self.folder, f"{number:06d}.tar") as file:
+        with PieceOfFile(self.folder, self.file_of(number)) as file:
             for key, values, record in samples:
                 folder, slash, last = safe_name(key, record).rpartition("/")
                 name = again = folder + slash + last.replace(".", "_")
                 if name == before:
-                    again = f"{name}-{number}-{file.bytes}"
+                    again = f"{name}-{file.bytes}"
                 before = name
                 for field, value in zip(self.fields, values):
                     ending, content = self._file(field, value, record)

@@ -196,6 +196,7 @@ class TfrecordTarget(Target):
     """A file for each piece; the feature __key__ has the name of the sample."""
 
     name = "tfrecord"
+    ending = "tfrecord"
 
     def stored(self, values):
         """Rounds floating-point numbers to float32."""
@@ -212,7 +213,7 @@ class TfrecordTarget(Target):
         """Writes a file."""
         fields = flattened(self.fields)
         names = [_field(1, field.name.encode()) for field in fields]
-        with PieceOfFile(self.folder, f"{number:06d}.tfrecord") as file:
+        with PieceOfFile(self.folder, self.file_of(number)) as file:
             for key, values, record in samples:
                 entries = [_field(1, _field(1, KEY.encode()) + _field(2, _field(1, _field(1, key.encode()))))]
                 for field, name, value in zip(fields, names, flat_values(self.fields, values)):

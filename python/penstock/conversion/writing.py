@@ -121,6 +121,7 @@ class Target:
     """
 
     name = ""
+    ending = None  # of its files, where a piece is a file and does not depend on other pieces
 
     def __init__(self, folder, fields, about, options):
         self.folder, self.fields, self.about, self.options = folder, list(fields), dict(about), options
@@ -131,6 +132,41 @@ class Target:
 
         Raises:
             ValueError: The format cannot hold them.
+        """
+
+    def file_of(self, number):
+        """Returns the name of a piece that is a file.
+
+        Args:
+            number: Its number, from 0.
+        """
+        return f"{number:06d}.{self.ending}"
+
+    def renamed(self, entry, number):
+        """Returns what the manifest says of a piece that gets another number.
+
+        Args:
+            entry: What write() returned.
+            number: The number.
+        """
+        return {**entry, "file": self.file_of(number)}
+
+    def learn(self, values):
+        """Learns what the first sample of the data set decides for all.
+
+        Args:
+            values: Its values, as stored() returned them.
+        """
+
+    def state(self):
+        """Returns what learn() has learned, for JSON."""
+        return None
+
+    def restore(self, state):
+        """Knows what the target of another process has learned.
+
+        Args:
+            state: What its state() returned.
         """
 
     def stored(self, values):

@@ -10,7 +10,7 @@ from collections import deque
 
 import numpy
 
-from ..workers.shared_arrays import anonymous, mapped
+from ..workers.shared_arrays import anonymous, cannot_shrink, mapped
 from .errors import ProtocolError
 from .frames import number_of, numbers_of
 
@@ -54,6 +54,8 @@ class Slots:
         capacity = max(size + size // 8, 1 << 16)
         file = anonymous(capacity)
         try:
+            if not cannot_shrink(file):
+                raise MemoryError("this system has no shared memory that trainers take: its size could change")
             memory = numpy.frombuffer(mapped(file, capacity), numpy.uint8)
         except MemoryError:
             os.close(file)
@@ -79,6 +81,8 @@ class MappedSlots:
         capacity = number_of(words.get("capacity"), "the size of a slot", 2 * most)
         retired = numbers_of({"numbers": words.get("retired", [])})
         if files:
+            if not cannot_shrink(files[0]):  # a worker that cuts it would end the trainer by SIGBUS
+                raise ProtocolError("the memory of a slot is not sealed: its sender could make it smaller")
             if not 0 < capacity <= os.fstat(files[0]).st_size or len(self.memory) >= _MOST_SLOTS:
                 raise ProtocolError("a slot is smaller than was said, or there are too many")
             self.memory[slot] = mapped(files[0], capacity)

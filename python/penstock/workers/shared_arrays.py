@@ -7,6 +7,7 @@ over it is gone, which the receiver tells with its own messages; slots that are 
 """
 
 import collections
+import fcntl
 import functools
 import io
 import itertools
@@ -32,20 +33,34 @@ def _up(n, step):
 
 
 def anonymous(size):
-    """The descriptor of `size` allocated bytes. A lack of memory is an error here, not a signal at the first write."""
+    """The descriptor of `size` allocated bytes. A lack of memory is an error here, not a signal at the first write. Where the
+    system can, nobody who has the descriptor can make the memory smaller: see cannot_shrink()."""
+    can_be_sealed = True
     try:
-        fd = os.memfd_create("penstock", os.MFD_CLOEXEC)
+        fd = os.memfd_create("penstock", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     except (AttributeError, OSError):  # a kernel or a sandbox without it
         import tempfile
 
         with tempfile.TemporaryFile(prefix="penstock-") as file:  # without a name on file systems that can
             fd = os.dup(file.fileno())
+        can_be_sealed = False
     try:
         os.posix_fallocate(fd, 0, size)
+        if can_be_sealed:
+            fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
     except OSError as error:
         os.close(fd)
         raise MemoryError(f"{size} bytes of shared memory for a worker process: {error.strerror}") from None
     return fd
+
+
+def cannot_shrink(fd):
+    """Whether the memory keeps its size for good. Where it does not, who has the descriptor can cut it, and the next access
+    of any other process beyond its new end is a SIGBUS."""
+    try:
+        return bool(fcntl.fcntl(fd, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK)
+    except OSError:  # this is not memory
+        return False
 
 
 def mapped(fd, size):
