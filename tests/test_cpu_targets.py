@@ -31,6 +31,7 @@ def digest():
         ]
         if shape[2] == 3:
             results.append(fn.color_twist(x, hue=20.0, brightness=1.5))
+            results.append(fn.color_twist(x.astype(np.float32), hue=20.0, contrast=0.7))
             results.append(fn.color_space_conversion(x, image_type=0, output_type=3))
             results.extend(
                 fn.color_space_conversion(x, image_type=luma, output_type=to) for luma in (14, 15) for to in (0, 1)

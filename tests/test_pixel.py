@@ -285,3 +285,12 @@ def test_colors_of_pixels_are_those_of_planes(name, arguments):
         for pixels in (x, wide[:, : shape[1], 1:4], np.flip(x[::-1].copy(), 0)):
             got = function(penstock.batch([pixels], layout="HWC"), **arguments)[0].numpy()
             np.testing.assert_array_equal(got, want, err_msg=f"{name} {arguments} {shape}")
+
+
+def test_colors_of_a_large_float32_image_are_those_of_its_rows():
+    """Large results are written past the caches, by aligned vectors; the rows of this one begin anywhere."""
+    x = np.random.default_rng(8).normal(0, 50, (300, 401, 3)).astype(np.float32)
+    twist = {"hue": 70.0, "saturation": 1.4, "contrast": 0.6, "brightness": 1.2}
+    got = np.asarray(fn.color_twist(x, **twist))
+    np.testing.assert_array_equal(got, np.stack([np.asarray(fn.color_twist(row[None], **twist))[0] for row in x]))
+    check(got, reference.color_twist(x, **twist), np.float32, 4 * np.abs(x).max())

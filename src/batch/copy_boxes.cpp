@@ -2,6 +2,7 @@
 #include "batch/copy_boxes.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/error.h"
 #include "batch/copy_kernels.h"
@@ -132,6 +133,8 @@ void copy_boxes(const void* from, void* to, std::span<const CopyDim> dims, int64
   set_dims(p, dims, f, t);
   set_kernel(p, f, t);
   run(p, f, t, 0);
+  // Nothing else orders stores that bypass the caches. Once: a fence after each row waits for each row.
+  if (p.large) std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 }  // namespace penstock

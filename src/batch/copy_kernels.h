@@ -12,7 +12,8 @@ constexpr int64_t kLongRun = 4096;
 // One dimension. A run that is contiguous in both memories.
 inline void copy_run(const CopyPlan& p, const char* from, char* to) {
   const int64_t n = p.last().extent * p.e;
-  if (p.large && n >= kLongRun) p.rows->copy_past_caches(from, to, n);
+  const int64_t ahead = p.n > 1 && p.next().from < 0 ? p.next().from : 0;  // rows from below
+  if (p.large && n >= kLongRun) p.rows->copy_past_caches(from, to, n, ahead);
   else std::memcpy(to, from, static_cast<size_t>(n));
 }
 template <size_t kBytes> void copy_line(const CopyPlan& p, const char* from, char* to) {

@@ -45,7 +45,7 @@ struct CopyRows {
   int64_t (*join_threes)(const char* const* planes, char* out, int64_t n);
   int64_t (*transpose_threes)(const char* from, int64_t from_row, char* to, int64_t to_row, int64_t n);
   void (*repeat)(const char* pattern, char* to, int64_t patterns, bool past_caches);
-  void (*copy_past_caches)(const char* from, char* to, int64_t n);
+  void (*copy_past_caches)(const char* from, char* to, int64_t n, int64_t ahead);
 };
 
 const CopyRows& copy_rows(Target t);

@@ -45,7 +45,6 @@ inline int64_t shuffle_wide(const char* in, char* out, int64_t n, bool backward,
     _mm256_stream_si256(to + 1, _mm256_permute2x128_si256(w[2], w[0], 0x30));
     _mm256_stream_si256(to + 2, _mm256_permute2x128_si256(w[1], w[2], 0x31));
   }
-  _mm_sfence();  // nothing else orders stores that bypass the caches
   return i;
 }
 #elif PENSTOCK_TARGET_FLOATS == 16
@@ -64,7 +63,6 @@ inline int64_t shuffle_wide(const char* in, char* out, int64_t n, bool backward,
       _mm512_stream_si512(reinterpret_cast<__m512i*>(to + 64 * k), v);
     }
   }
-  _mm_sfence();  // nothing else orders stores that bypass the caches
   return i;
 }
 #endif
@@ -194,7 +192,6 @@ inline void repeat(const char* pattern, char* to, int64_t patterns, bool past_ca
   if (past_caches) {
     for (int64_t i = 0; i < patterns; ++i, at += kParts)
       for (int k = 0; k < kParts; ++k) _mm256_stream_si256(at + k, v[k]);
-    _mm_sfence();  // nothing else orders stores that bypass the caches
   } else {
     for (int64_t i = 0; i < patterns; ++i, at += kParts)
       for (int k = 0; k < kParts; ++k) _mm256_store_si256(at + k, v[k]);
@@ -205,12 +202,15 @@ inline void repeat(const char* pattern, char* to, int64_t patterns, bool past_ca
 #endif
 }
 
-// A run of a copy that is too large to be read again soon.
-inline void copy_past_caches(const char* from, char* to, int64_t n) {
+// A run of a copy that is too large to be read again soon. `ahead`: bytes to what is read after it and requested now; 0:
+// the processor sees that by itself.
+inline void copy_past_caches(const char* from, char* to, int64_t n, [[maybe_unused]] int64_t ahead) {
 #if PENSTOCK_TARGET_FLOATS
   const int64_t head = std::min<int64_t>(n, -reinterpret_cast<intptr_t>(to) & 63);
   std::memcpy(to, from, static_cast<size_t>(head));
   int64_t i = head;
+  if (ahead)
+    for (int64_t k = 0; k < n; k += 64) __builtin_prefetch(from + ahead + k, 0, 2);
 #if PENSTOCK_TARGET_FLOATS == 16
   for (; i + 64 <= n; i += 64) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
 #else
@@ -219,7 +219,6 @@ inline void copy_past_caches(const char* from, char* to, int64_t n) {
       _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i + k),
                           _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i + k)));
 #endif
-  _mm_sfence();  // nothing else orders stores that bypass the caches
   std::memcpy(to + i, from + i, static_cast<size_t>(n - i));
 #else
   std::memcpy(to, from, static_cast<size_t>(n));

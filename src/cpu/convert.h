@@ -33,6 +33,8 @@ using ChainWordsFn = void (*)(const uint16_t* in, uint16_t* out, int64_t n, cons
                               bool past_caches);
 // n pixels of three bytes through a matrix (BoundOp::color_matrix), rounded as StoreFn does.
 using TurnColorsFn = void (*)(const uint8_t* in, uint8_t* out, int64_t n, const float* matrix);
+// The same of three float32. past_caches: see ChainFn.
+using TurnFloatColorsFn = void (*)(const float* in, float* out, int64_t n, const float* matrix, bool past_caches);
 // out[i] = table[in[i]], 256 entries.
 using LookupFn = void (*)(const uint8_t* in, int64_t n, const void* table, void* out);
 
@@ -45,6 +47,7 @@ struct Conversions {
   ChainFn chain;
   ChainWordsFn chain_words;
   TurnColorsFn turn_colors;
+  TurnFloatColorsFn turn_float_colors;
   LookupFn lookup[9];  // by size of the table's elements: 1, 2, 4, 8
 };
 const Conversions& conversions(Target t);

@@ -253,6 +253,44 @@ inline void turn_colors(const uint8_t* in, uint8_t* out, int64_t n, const float*
   }
 }
 
+// A pixel of float32 through a matrix.
+inline void turn_float_pixel(const float* in, float* out, const float* m) {
+  const float red = in[0], green = in[1], blue = in[2];
+  for (int r = 0; r < 3; ++r) out[r] = fma(blue, m[3 * r + 2], fma(green, m[3 * r + 1], fma(red, m[3 * r], m[9 + r])));
+}
+#if PENSTOCK_TARGET_FLOATS
+// Returns how many are done. A pixel goes from memory to memory at once: reading and writing overlap.
+template <bool kPastCaches>
+inline int64_t turn_float_registers(const float* in, float* out, int64_t i, int64_t n, const float* m) {
+  constexpr int kWide = PENSTOCK_TARGET_FLOATS;
+  for (; i + kWide <= n; i += kWide) {
+    alignas(64) float from[3][kWide], to[3][kWide];
+    split_pixels(in + 3 * i, from[0], from[1], from[2]);
+    for (int r = 0; r < 3; ++r) {
+      Floats v = all_floats(m[9 + r]);
+      for (int k = 0; k < 3; ++k) v = fma_floats(load_floats(from[k]), all_floats(m[3 * r + k]), v);
+      store_floats(to[r], v);
+    }
+    join_pixels<kPastCaches>(to[0], to[1], to[2], out + 3 * i);
+  }
+  return i;
+}
+#endif
+inline void turn_float_colors(const float* in, float* out, int64_t n, const float* m,
+                              [[maybe_unused]] bool past_caches) {
+  int64_t i = 0;
+#if PENSTOCK_TARGET_FLOATS
+  constexpr int64_t kWide = PENSTOCK_TARGET_FLOATS;
+  if (past_caches) {
+    const auto is_aligned = [&] { return reinterpret_cast<uintptr_t>(out + 3 * i) % (4 * kWide) == 0; };
+    for (; i < std::min(n, kWide) && !is_aligned(); ++i) turn_float_pixel(in + 3 * i, out + 3 * i, m);
+    if (is_aligned()) i = turn_float_registers<true>(in, out, i, n, m);
+  }
+  i = turn_float_registers<false>(in, out, i, n, m);
+#endif
+  for (; i < n; ++i) turn_float_pixel(in + 3 * i, out + 3 * i, m);
+}
+
 template <class T, class V>
 void fill_type(Conversions& c, DType t, Lane l) {
   const int i = static_cast<int>(t), j = static_cast<int>(l);
@@ -278,6 +316,7 @@ inline Conversions make_table() {
   fill_lane<int64_t>(c, Lane::i64);
   fill_lane<uint64_t>(c, Lane::u64);
   c.chain = &chain, c.chain_words = &chain_words, c.turn_colors = &turn_colors;
+  c.turn_float_colors = &turn_float_colors;
   c.lookup[1] = &lookup<uint8_t>, c.lookup[2] = &lookup<uint16_t>;
   c.lookup[4] = &lookup<uint32_t>, c.lookup[8] = &lookup<uint64_t>;
   return c;

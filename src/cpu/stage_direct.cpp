@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages whose map is at most an integer map: strided loops over rows, merged if memory allows.
 #include <algorithm>
+#include <atomic>
 
 #include "batch/copy_boxes.h"
 #include "cpu/row_nest.h"
@@ -66,12 +67,12 @@ bool moves_channels(const SampleRun& run, int& first, int& step) {
   return from[2] - from[1] == step;
 }
 
-// Whether the stage is one pixel function from pixels of three bytes to such pixels, side by side.
-bool has_byte_pixels(const SampleRun& run, const Nest& nest) {
+// Whether the stage is one pixel function from pixels of three numbers of a type to such pixels, side by side.
+bool has_pixels_of(DType wanted, const SampleRun& run, const Nest& nest) {
   const auto& st = run.stage;
-  const auto of_bytes = [](DType type, int planes) { return type == DType::uint8 && planes == 3; };
+  const auto of_type = [wanted](DType type, int planes) { return type == wanted && planes == 3; };
   if (st.program.nodes.size() != 1 || st.program.inputs.size() != 1 || st.code.size() != 2 || !nest.has_plane() ||
-      !of_bytes(run.inputs[0].dtype, run.in_planes) || !of_bytes(run.output.dtype, run.out_planes) ||
+      !of_type(run.inputs[0].dtype, run.in_planes) || !of_type(run.output.dtype, run.out_planes) ||
       nest.row.in_stride[0] != 3 || nest.row.out_stride != 3 || nest.plane().in_stride[0] != 1 ||
       nest.plane().out_stride != 1)
     return false;
@@ -169,7 +170,7 @@ void run_direct(SampleRun& run) {
     return in_bands([&](const Nest& part, SampleRun&, int64_t) { copy_nest(part, run, first, step); });
 
   float matrix[12];
-  const bool of_bytes = st.needs_channels && has_byte_pixels(run, nest);
+  const bool of_bytes = st.needs_channels && has_pixels_of(DType::uint8, run, nest);
   const BytePixels byte_loop = of_bytes ? byte_pixels(*st.program.nodes[0].op) : nullptr;
   if (byte_loop && byte_loop(*st.program.nodes[0].op, st.target, nullptr, nullptr, 0))
     return in_bands([&](const Nest& part, SampleRun&, int64_t) {
@@ -186,6 +187,17 @@ void run_direct(SampleRun& run) {
                                  part.row.extent, matrix);
       });
     });
+  if (st.needs_channels && has_pixels_of(DType::float32, run, nest) && turns_colors(run, matrix)) {
+    const bool past_caches = has_large_output(run);
+    in_bands([&](const Nest& part, SampleRun& band, int64_t) {
+      for_each_row(part, in_bytes, out_bytes, [&](const char* const* in, char* out) {
+        band.convert.turn_float_colors(reinterpret_cast<const float*>(in[0]), reinterpret_cast<float*>(out),
+                                       part.row.extent, matrix, past_caches);
+      });
+      if (past_caches) std::atomic_thread_fence(std::memory_order_seq_cst);  // nothing else orders such stores
+    });
+    return;
+  }
 
   if (st.dense && has_dense_rows(st, nest))
     return in_bands([&](const Nest& part, SampleRun& band, int64_t) {

@@ -122,6 +122,8 @@ class TileProgram {
   std::vector<std::vector<void*>>& alias_;
 };
 int64_t tile_length(int planes);
+// Whether the sample's output leaves the second-level cache before anything reads it.
+bool has_large_output(const SampleRun& run);
 
 void run_direct(SampleRun& run);
 // Windows that repeat samples, and nearest filters, if values and types do not change: one copy. False for other

@@ -8,8 +8,10 @@
 
 namespace penstock {
 
-// A sample's output of this many bytes leaves the second-level cache before anything reads it.
-constexpr int64_t kLargeOutput = 1 << 20;
+bool has_large_output(const SampleRun& run) {
+  constexpr int64_t kLargeOutput = 1 << 20;
+  return run.output.volume() * static_cast<int64_t>(size_of(run.output.dtype)) >= kLargeOutput || run.cold_output;
+}
 
 int64_t tile_length(int planes) { return planes == 1 ? 2048 : std::max<int64_t>(64, 1536 / planes / 16 * 16); }
 
@@ -55,8 +57,7 @@ TileProgram::TileProgram(SampleRun& run, int64_t tile_n)
     for (int p = 0; p < planes_; ++p) slot_planes_[s][p] = base + (static_cast<size_t>(s) * planes_ + p) * plane_bytes;
   if (run.stage.source >= 0)
     for (int p = 0; p < planes_; ++p) source_planes_[p] = slot_planes_[run.stage.values[run.stage.source].slot][p];
-  large_output_ =
-      run.output.volume() * static_cast<int64_t>(size_of(run.output.dtype)) >= kLargeOutput || run.cold_output;
+  large_output_ = has_large_output(run);
   const size_t values = run.stage.values.size(), chains = run.stage.chains.size();
   read_.assign(values, nullptr);
   if (alias_.size() < values) alias_.resize(values);

@@ -96,6 +96,31 @@ inline double square_bytes(const uint8_t* v, int64_t n) {
 }
 #endif
 
+// The same of n < 2^37 pixels of three bytes, for each channel.
+inline void square_pixels(const uint8_t* v, int64_t n, double* totals) {
+  constexpr int64_t kBlock = 3 * kBytes, kAdditions = 65536;  // of a square each, which leave no part too large
+  constexpr int64_t kParts = kLanes<uint32_t>;
+  uint64_t sums[3] = {};
+  int64_t i = 0;
+  while (i + kBlock <= 3 * n) {
+    const int64_t end = i + std::min((3 * n - i) / kBlock, kAdditions) * kBlock;
+    Vector<uint32_t> a[3][4] = {};  // of each vector's bytes 0, 1, 2, 3 of four
+    for (; i < end; i += kBlock)
+      for (int k = 0; k < 3; ++k) {
+        const auto x = reinterpret_cast<Vector<uint16_t>>(load(v + i + k * kBytes));
+        const Vector<uint16_t> even = x & static_cast<uint16_t>(255), odd = x >> 8;
+        const auto evens = reinterpret_cast<Vector<uint32_t>>(even * even);
+        const auto odds = reinterpret_cast<Vector<uint32_t>>(odd * odd);
+        a[k][0] += evens & 65535, a[k][1] += odds & 65535, a[k][2] += evens >> 16, a[k][3] += odds >> 16;
+      }
+    for (int64_t k = 0; k < 3; ++k)
+      for (int64_t at = 0; at < 4; ++at)
+        for (int64_t p = 0; p < kParts; ++p) sums[(k * kBytes + 4 * p + at) % 3] += a[k][at][p];
+  }
+  for (; i < 3 * n; ++i) sums[i % 3] += uint64_t{v[i]} * v[i];
+  for (int c = 0; c < 3; ++c) totals[c] = static_cast<double>(sums[c]);
+}
+
 // Pixels of w channels in blocks of so many vectors, which are whole pixels: 1, or 3 for three channels.
 template <class U, int vectors> void add_pixels(const U* v, int64_t n, int64_t w, U least, uint64_t* totals) {
   using Sums = Integers<U>;
@@ -269,26 +294,56 @@ template <class T> PENSTOCK_ALWAYS Vector<double> numbers(const T* from) {
 }
 template <class V> PENSTOCK_ALWAYS V squared(V v) { return v * v; }
 
-// Every period-th vector from `v` on, `vectors` of them side by side.
+// Every period-th vector from `v` on, `vectors` of them side by side, from 0 or, if `more`, from `partial` on. Memory
+// `ahead` elements further on is requested, unless that is 0.
 template <class T, bool squares, int vectors>
-PENSTOCK_ALWAYS void add_periods(const T* v, int64_t n, int64_t period, const double* about, double* partial) {
+PENSTOCK_ALWAYS void add_periods(const T* v, int64_t n, int64_t period, const double* about, double* partial,
+                                 bool more = false, int64_t ahead = 0) {
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
   Vector<double> a[vectors], from[vectors];
   for (int k = 0; k < vectors; ++k) {
-    a[k] = Vector<double>{};
+    a[k] = more ? load(partial + k * kDoubles) : Vector<double>{};
     if constexpr (squares) from[k] = load(about + k * kDoubles);
   }
-  for (int64_t j = 0; j < n; ++j, v += period)
+  for (int64_t j = 0; j < n; ++j, v += period) {
+    if (ahead)
+      for (int64_t i = 0; i < vectors * kDoubles; i += kLine) __builtin_prefetch(v + ahead + i);
     for (int k = 0; k < vectors; ++k) {
       const Vector<double> x = numbers(v + k * kDoubles);
       if constexpr (squares) a[k] += squared(x - from[k]);
       else a[k] += x;
     }
+  }
   std::memcpy(partial, a, sizeof a);
+}
+
+// Whole vectors of all periods; returns how many elements of a period these are. The passes take a part that the first
+// cache keeps, and request their share of the next one.
+template <class T, bool squares>
+int64_t add_whole_vectors(const T* v, int64_t n, int64_t period, const double* about, double* partial) {
+  constexpr int64_t kPartBytes = 16384, kWide = kSums * kDoubles;
+  const int64_t wide = period / kWide * kWide, whole = period / kDoubles * kDoubles;
+  const int64_t each = std::max<int64_t>(1, kPartBytes / (period * static_cast<int64_t>(sizeof(T))));
+  const int64_t ahead = period > kWide ? each * period : 0;          // a single pass reads as the processor expects
+  for (int64_t first = 0; first == 0 || first < n; first += each) {  // once without periods, too: sums become 0
+    const int64_t count = std::min(each, n - first);
+    const T* const from = v + first * period;
+    const auto near = [about](int64_t i) { return squares ? about + i : about; };
+    int64_t i = 0;
+    for (; i < wide; i += kWide)
+      add_periods<T, squares, kSums>(from + i, count, period, near(i), partial + i, first > 0, ahead);
+    for (; i < whole; i += kDoubles)
+      add_periods<T, squares, 1>(from + i, count, period, near(i), partial + i, first > 0, 0);
+  }
+  return whole;
 }
 
 template <class T, bool squares>
 void number_lines(const void* in, int64_t n, int64_t w, const double* about, void* totals) {
   const T* v = static_cast<const T*>(in);
+  if constexpr (squares && std::is_same_v<T, uint8_t>)
+    if (w == 3 && n < int64_t{1} << 37 && std::all_of(about, about + w, [](double x) { return x == 0; }))
+      return square_pixels(v, n, static_cast<double*>(totals));
 #if PENSTOCK_TARGET_FLOATS
   if constexpr (squares && std::is_same_v<T, uint8_t>)
     if (w == 1 && about[0] == 0 && n < int64_t{1} << 37) {
@@ -308,12 +363,7 @@ void number_lines(const void* in, int64_t n, int64_t w, const double* about, voi
   };
   for (int64_t first = 0; first < n; first += kReductionChunk) {
     const int64_t elements = std::min<int64_t>(kReductionChunk, n - first) * w, periods = elements / period;
-    int64_t i = 0;
-    for (; i + kSums * kDoubles <= period; i += kSums * kDoubles)
-      add_periods<T, squares, kSums>(v + i, periods, period, near + (squares ? i : 0), partial + i);
-    for (; i + kDoubles <= period; i += kDoubles)
-      add_periods<T, squares, 1>(v + i, periods, period, near + (squares ? i : 0), partial + i);
-    for (; i < period; ++i) {
+    for (int64_t i = add_whole_vectors<T, squares>(v, periods, period, near, partial); i < period; ++i) {
       partial[i] = 0;
       for (int64_t j = 0; j < periods; ++j) add(partial[i], v[j * period + i], i);
     }

@@ -60,6 +60,30 @@ template <class T, class V> void any_row(const Image& s, const Positions<V>& p, 
 
 #include "operator/nearest_pixels.inc.h"
 
+// The same where some are outside, and become the constant of the border.
+template <int kBytes>
+__attribute__((noinline)) void nearest_beside(const Image& s, const int32_t* at_x, const int32_t* at_y, int n,
+                                              char* to) {
+  constexpr int kWide = kBytes % 3 ? kBytes : kBytes / 3 * 4;  // as copy_nearest writes
+  const int32_t width = s.source.width, height = s.source.height, stride = width * kBytes;
+  int32_t within[kNearestGroup], offset[kNearestGroup], any = 0, last_row = 0;
+  for (int i = 0; i < n; ++i) {
+    const int32_t x = at_x[i], y = at_y[i];
+    within[i] = -static_cast<int32_t>((x >= 0) & (x < width) & (y >= 0) & (y < height));
+    offset[i] = (y & within[i]) * stride + (x & within[i]) * kBytes;  // others may be so far that a product overflows
+    any |= within[i], last_row |= height - 2 - (y & within[i]);
+  }
+  char fill[kWide] = {};
+  std::memcpy(fill, s.fill, kBytes);
+  if (any) {
+    copy_nearest<kBytes>(static_cast<const char*>(s.data), offset, last_row >= 0, n, to);
+    for (int i = 0; i < n; ++i)
+      if (!within[i]) std::memcpy(to + i * kBytes, fill, kBytes);
+  } else {
+    for (int i = 0; i + 1 < n; ++i) std::memcpy(to + i * kBytes, fill, kWide);
+    std::memcpy(to + (n - 1) * kBytes, fill, kBytes);
+  }
+}
 // Outputs [first, first + n) of a block.
 template <int kBytes>
 inline void nearest_group(const Image& s, const Positions<float>& p, int first, int n, char* to) {
@@ -80,6 +104,8 @@ inline void nearest_group(const Image& s, const Positions<float>& p, int first, 
     request_rows_ahead<pixels_of_request(kBytes)>(in, row * p.downward, offset, n);
     return copy_nearest<kBytes>(in, offset, last_row >= 0, n, to);
   }
+  if constexpr (kBytes != 0)
+    if (s.small && s.source.border == kConstant) return nearest_beside<kBytes>(s, at_x, at_y, n, to);
   for (int i = 0; i < n; ++i, to += bytes) {
     const int32_t x = bordered(at_x[i], width, s.source.border), y = bordered(at_y[i], height, s.source.border);
     const char* from = x < 0 || y < 0 ? s.fill : in + y * row + x * bytes;

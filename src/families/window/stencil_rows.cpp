@@ -67,6 +67,11 @@ class StencilStrips {
   }
 
  private:
+  // The strip's part of a row that the next step copies: while it comes, this step is computed.
+  void fetch_row(const std::byte* row, int64_t count) const {
+    const int64_t end = std::min((at_ + count) * in_bytes_, w_.image.width * w_.image.inner * in_bytes_);
+    for (int64_t i = at_ * in_bytes_; i < end; i += 64) __builtin_prefetch(row + i, 0, 2);
+  }
   float* slot(int64_t i) const { return static_cast<float*>(memory_.get()) + i * row_; }
 
   void strip(int64_t plane, int64_t top, int64_t bottom) {
@@ -80,9 +85,11 @@ class StencilStrips {
       if (load_) load_->load(row, raw, end - begin);
       const int64_t first = i + 1 - w_.height;
       if (first < 0) continue;
+      fetch_row(ends_.row(image, top + i + 1 - w_.y), count);
       for (int64_t k = 0; k < w_.height; ++k) rows_[static_cast<size_t>(k)] = slot((first + k) % w_.height) + left;
       std::byte* const to = out_ + ((plane * height_ + top + first) * length_ + at_) * out_bytes_;
       float* const results = store_ ? slot(w_.height + 1) : reinterpret_cast<float*>(to);
+      fetch_ahead(to, count * out_bytes_);
       run_(results, rows_.data() + w_.y, count, w_.image.inner, coef_);
       if (store_) store_->store(to, results, count);
     }
