@@ -31,7 +31,10 @@ class Sample(dict):
             what they say; Image, Volume, Mask, Boxes, Points and Other say it of any name, and how numbers are meant.
 
     Raises:
-        TypeError: No part has pixels, boxes name labels that are pixels, or a part cannot move with a volume.
+        TypeError: No part has pixels, a part is None, boxes name labels that are pixels, or a part cannot move with a
+            volume.
+        ValueError: The first operator that moves them finds boxes whose labels, masks or keypoints are of another number,
+            or a `fill` that the type of its mask has not.
         DataError: The images and masks have not one height and width; the first operator that moves them raises it.
 
     Example:
@@ -48,6 +51,9 @@ class Sample(dict):
         self._steps, self._moves, self._waiting, self._inner = (), (), Waiting(), {}
         self._compared = False  # whether the parts of pixels are known to have one height and width
         super().__init__({n: p.value if isinstance(p, CLASSES) else p for n, p in parts.items()})
+        for name, part in self.items():
+            if part is None:
+                raise TypeError(f"Sample: '{name}' is None: leave out a part that is not there")
         if why := refusal(self.kinds):
             raise TypeError(why)
 
