@@ -135,6 +135,20 @@ def test_a_pad_that_needs_no_batch_stays():
     assert padded["image"].shape == (32, 64, 3) and set(padded["mask"][30:].ravel()) == {-1}
 
 
+@pytest.mark.parametrize(
+    "params, said",
+    [
+        (None, "takes Sample.params"),
+        ("[]", "takes Sample.params"),
+        ([None], "takes Sample.params"),
+        ([{"op": "flip"}], "a step of 'flip' lacks inputs and arguments"),
+    ],
+)
+def test_params_that_are_none(params, said):
+    with pytest.raises(TypeError, match=re.escape(said)):
+        Sample(image=IMAGE).replay(params)
+
+
 def test_the_interpolation_of_a_part_has_names():
     depth = np.arange(12, dtype=np.float32).reshape(3, 4, 1)
     named, numbered = (

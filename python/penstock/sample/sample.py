@@ -196,8 +196,11 @@ class Sample(dict):
             True
         """
         sample = self
-        if isinstance(params, dict) or any("op" not in step for step in params):
+        if not isinstance(params, (list, tuple)) or any(not isinstance(p, dict) or "op" not in p for p in params):
             raise TypeError("replay() takes Sample.params; Pipeline.replay() takes what Pipeline.params gave")
+        for step in params:
+            if lacking := [name for name in ("inputs", "arguments") if name not in step]:
+                raise TypeError(f"replay(): a step of {step['op']!r} lacks {' and '.join(lacking)}")
         for step in params:
             sample = apply(step["op"], (sample, *step["inputs"]), step["arguments"])
         return sample
