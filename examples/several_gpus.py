@@ -26,11 +26,12 @@ SIZE = 64
 
 @pipeline_def(num_threads=2, seed=12)
 def training(files, rank, ranks, gpu):
-    # The shards of one epoch are disjoint because every process computes the same shuffled order from the same seed.
+    # The shards of one epoch are disjoint because every process computes the same shuffled order, from the seed of the reader.
     jpegs, number = fn.readers.file(
         files=files,
         labels=list(range(len(files))),
         random_shuffle=True,
+        seed=12,
         name="reader",
         shard_id=rank,
         num_shards=ranks,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock.albumentations beside Albumentations, with drawn numbers fixed by ranges of one number."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -245,6 +246,9 @@ def test_replay_does_it_again():
     for _ in range(5):
         first = twice(image=image)
         np.testing.assert_array_equal(twice.replay(first["replay"], image=image)["image"], first["image"])
+        # Theirs is called on the class, with what json may have kept.
+        again = ours.ReplayCompose.replay(json.loads(json.dumps(first["replay"])), image=image)
+        np.testing.assert_array_equal(again["image"], first["image"])
 
 
 def test_additional_targets_and_masks():

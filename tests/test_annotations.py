@@ -2,6 +2,7 @@
 """Annotation files become tables; broken ones are errors that name the file, the record and the cause."""
 
 import json
+import os
 import sys
 
 import annotation_files
@@ -237,6 +238,8 @@ def test_broken_voc(tmp_path, text, cause):
         ("9 .1 .1 .1 .1", "no class 9"),
         ("0 .1 .2", "expected 4"),
         ("0 nan 0 0 0", "finite"),
+        ("0 320 240 64 48", "far out .* fractions"),
+        ("0 .5 .5 -.1 .1", "the width -0.1"),
     ],
 )
 def test_broken_yolo(tmp_path, line, cause):
@@ -262,6 +265,79 @@ def test_broken_labelme(tmp_path, shape, cause):
         annotations.labelme(str(tmp_path))
 
 
+def test_whole_labels_of_a_column_of_floats_keep_their_numbers(tmp_path):
+    """As pandas writes a column of whole numbers that had empty rows: texts would be sorted as 0.0, 1.0, 10.0, 2.0."""
+    (tmp_path / "a.csv").write_text("path,label\n" + "".join(f"{k}.png,{k}.0\n" for k in (10, 2, 0, 1)))
+    table = annotations.manifest(str(tmp_path / "a.csv"))
+    assert [table.row(k)["label"] for k in range(4)] == [10, 2, 0, 1] and table.classes[10] == "10"
+
+
+@pytest.mark.parametrize("written", [r"images\a.png", "images/a.png", r".\images\a.png"])
+def test_names_with_the_separators_of_windows(tmp_path, written):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"path": written, "label": "x"}))
+    assert os.path.normpath(annotations.manifest(str(tmp_path / "a.jsonl")).files[0]) == f"{tmp_path}/images/a.png"
+
+
+def test_a_file_whose_name_has_a_backslash_stays(tmp_path):
+    (tmp_path / r"a\b.png").write_bytes(b"")
+    (tmp_path / "a.jsonl").write_text(json.dumps({"path": r"a\b.png", "label": "x"}))
+    assert annotations.manifest(str(tmp_path / "a.jsonl")).files == [str(tmp_path / r"a\b.png")]
+
+
+def test_names_of_windows_do_not_leave_the_folder(tmp_path):
+    labelme_file(tmp_path)
+    changed = json.loads((tmp_path / "a.json").read_text()) | {"imagePath": r"..\..\secret.png"}
+    (tmp_path / "a.json").write_text(json.dumps(changed))
+    with pytest.raises(DataError, match="leads out of its folder"):
+        annotations.labelme(str(tmp_path))
+
+
+def test_a_rectangle_of_four_corners_is_that_of_two(tmp_path):
+    boxes = []
+    for points in ([[1, 2], [5, 9]], [[1, 2], [5, 2], [5, 9], [1, 9]]):
+        labelme_file(tmp_path, shape_type="rectangle", points=points)
+        boxes.append(annotations.labelme(str(tmp_path)).row(0)["boxes"].tolist())
+    assert boxes[0] == boxes[1] == [[1, 2, 5, 9]]
+
+
+@pytest.mark.parametrize("text", ["names: [cat, dog]", "path: ..\nnames:\n  0: cat\n  1: dog\nnc: 2\n"])
+def test_classes_of_a_yaml_file_of_yolo(tmp_path, text):
+    annotation_files.images(tmp_path / "images")
+    (tmp_path / "images" / "000.txt").write_text("1 .5 .5 .1 .1\n")
+    (tmp_path / "data.yaml").write_text(text)
+    table = annotations.yolo(str(tmp_path / "images"), classes=str(tmp_path / "data.yaml"))
+    assert table.classes == ["cat", "dog"] and table.row(0)["labels"].tolist() == [1]
+
+
+BOMB = "\n".join(["a0: &a0 [x, x]", *(f"a{k}: &a{k} [*a{k - 1}, *a{k - 1}]" for k in range(1, 40)), "names: *a39"])
+
+
+@pytest.mark.parametrize(
+    "text, cause",
+    [
+        ("names: [cat", "not YAML"),
+        ("train: images", "a list of the classes, got NoneType"),
+        ("names:\n  0: cat\n  5: dog", "numbered from 0 to 1"),
+        ("names: !!python/object/apply:os.getcwd []", "not YAML: could not determine a constructor"),
+        ("names: [[cat]]", "a list of the classes"),
+        (BOMB, "a list of the classes"),
+    ],
+)
+def test_broken_yaml_files_of_yolo(tmp_path, text, cause):
+    annotation_files.images(tmp_path)
+    (tmp_path / "data.yml").write_text(text)
+    with pytest.raises(DataError, match=f"{cause}.*data.yml"):
+        annotations.yolo(str(tmp_path), classes=str(tmp_path / "data.yml"))
+
+
+def test_yaml_without_pyyaml_names_the_remedy(tmp_path, monkeypatch):
+    annotation_files.images(tmp_path)
+    (tmp_path / "data.yaml").write_text("names: [cat]")
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(ImportError, match="pip install pyyaml"):
+        annotations.yolo(str(tmp_path), classes=str(tmp_path / "data.yaml"))
+
+
 @pytest.mark.parametrize(
     "name, text, cause",
     [
@@ -275,6 +351,8 @@ def test_broken_labelme(tmp_path, shape, cause):
         ("a.jsonl", '{"path": 3}\n', "name of the image must be a text.*line 1"),
         ("a.jsonl", '{"path": "a", "v": [1, "b"]}\n', "column 'v'.*line 1"),
         ("a.jsonl", '{"path": "a", "label": -3}\n', "from 0 on"),
+        ("a.jsonl", '{"path": "a", "label": "x"}\n{"path": "b"}\n', "no label.*line 2"),
+        ("a.csv", "path,label\na.png,1\nb.png,\nc.png,10\n", "no label.*line 3"),
     ],
 )
 def test_broken_manifests(tmp_path, name, text, cause):
@@ -291,7 +369,7 @@ def test_broken_manifests(tmp_path, name, text, cause):
         ("\x7f", "not a part"),
         ("o", "middle of a number"),
         ("o" * 30, "not a part"),
-        ([5, -1], "add up"),
+        ([5, -1], "not negative, got -1"),
         ([True], "list of numbers"),
     ],
 )

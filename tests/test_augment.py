@@ -248,6 +248,11 @@ WRONG = [
     (lambda x: augment.one_of(x, [fn.flip], weights=[1, 2]), ValueError, "weights must be 1 numbers"),
     (lambda x: augment.some_of(x, [fn.flip], n=2), ValueError, "n must be at most 1"),
     (lambda x: augment.repeat(x, fn.flip, times=-1), ValueError, "times must be a number of calls"),
+    (lambda x: augment.maybe(x, 3, p=0.5), TypeError, "maybe takes functions of the samples, got 3"),
+    (lambda x: augment.maybe(x, lambda y: None, p=1.0), TypeError, "returned None"),
+    (lambda x: augment.one_of(x, fn.flip), TypeError, "one_of takes a list of functions"),
+    (lambda x: augment.some_of(x, [fn.flip, None], n=1), TypeError, "some_of takes functions of the samples, got None"),
+    (lambda x: augment.repeat(x, "flip", times=1), TypeError, "repeat takes functions of the samples, got 'flip'"),
     (lambda x: augment.mixup(x, x), TypeError, "a batch is needed"),
 ]
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One-line loaders: what they print is a program that gives the same batches, bit for bit."""
 
+import itertools
 import json
+import re
 
 import annotation_files
 import cv2
@@ -280,3 +282,38 @@ def test_missing_folders():
     for call in (penstock.image_folder, penstock.detection):
         with pytest.raises(FileNotFoundError, match="nowhere"):
             call("nowhere/at_all")
+
+
+@pytest.mark.parametrize("what", ["picture", "sound", "shard"])
+def test_errors_name_the_line_of_the_call(photos, tmp_path, what):
+    """Not a line of the loader's program."""
+    annotation_files.class_folders(tmp_path, {"a": 1})
+    (tmp_path / "a" / "torn.jpg").write_bytes(b"\xff\xd8\xff no picture")
+    (tmp_path / "torn.wav").write_bytes(b"RIFF no sound")
+    (tmp_path / "list.csv").write_text(f"file,text\n{tmp_path}/torn.wav,hello\n")
+    calls = {
+        "picture": (lambda: penstock.image_folder(tmp_path, size=8), r"\[decoders.image\] .*torn.jpg"),
+        "sound": (lambda: penstock.speech(tmp_path / "list.csv"), r"\[decoders.audio\] .*torn.wav"),
+        "shard": (lambda: penstock.image_folder(photos, shard_id=2, num_shards=2), r"\[readers.file\] shard_id"),
+    }
+    call, cause = calls[what]
+    line = call.__code__.co_firstlineno
+    with pytest.raises((DataError, ValueError), match=rf"(?s){cause}.*\n  at {re.escape(__file__)}:{line}$"):
+        list(call())
+
+
+def test_the_seed_of_a_loader_decides_the_order_of_all_shards(photos, tmp_path):
+    files = sorted(photos.rglob("*.png"))
+    (tmp_path / "list.csv").write_text(
+        "file,label,name\n" + "".join(f"{f},x,{f.parent.name}/{f.name}\n" for f in files)
+    )
+
+    def names(shards, **seed):
+        given = {"size": 8, "batch_size": 4, "text": ["name"], "num_shards": shards, **seed}
+        loaders = [penstock.image_folder(tmp_path / "list.csv", shard_id=r, **given) for r in range(shards)]
+        dealt = [[n for b in loader for n in b["name"]] for loader in loaders]
+        return [n for turn in itertools.zip_longest(*dealt) for n in turn if n]
+
+    orders = [names(1, seed=seed) for seed in (0, 3, 4)]
+    assert [names(shards, seed=seed) for shards in (2, 3) for seed in (0, 3, 4)] == orders * 2
+    assert len(set(map(tuple, orders))) == 3 and len(set(orders[0])) == 15

@@ -109,10 +109,7 @@ def test_mosaics_and_pasted_objects_keep_rows():
             assert len(rows) == 1
 
 
-@pytest.mark.parametrize(
-    "flip_indices, said", [((0, 3, 1), "within 0 and 2, got 3"), ((0, 1), "name 2 keypoints, objects have 3")]
-)
-def test_wrong_flip_indices(flip_indices, said):
-    sample = Sample(image=np.zeros((8, 8, 3), np.uint8), points=Keypoints(PEOPLE, flip_indices=flip_indices))
-    with pytest.raises(ValueError, match=said):
+def test_flip_indices_of_other_objects():
+    sample = Sample(image=np.zeros((8, 8, 3), np.uint8), points=Keypoints(PEOPLE, flip_indices=(0, 1)))
+    with pytest.raises(ValueError, match="name 2 keypoints, objects have 3"):
         fn.flip(sample)

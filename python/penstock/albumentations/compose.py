@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import types
 from typing import Any, Sequence
 
 import numpy as np
@@ -340,6 +342,17 @@ class Compose(Sequential):
         return any(type(t).__name__ == "ToTensorV2" for t in self.transforms)
 
 
+class _AlsoOfTheClass:
+    """A method that Albumentations has on the class: there a Compose of no transforms stands for the object."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+        self.function = function
+
+    def __get__(self, made, owner):
+        return types.MethodType(self.function, owner([]) if made is None else made)
+
+
 class ReplayCompose(Compose):
     """Compose whose result has under "replay" what was drawn; replay() does it again to other images.
 
@@ -375,8 +388,9 @@ class ReplayCompose(Compose):
         result, made = self._at_once(data)
         return {**result, "replay": made.params}
 
+    @_AlsoOfTheClass
     def replay(self, saved: list[dict[str, Any]], **data: Any) -> dict[str, Any]:
-        """Does again what was done before.
+        """Does again what was done before. Called on the class it takes images and masks.
 
         Args:
             saved: What stands under "replay".

@@ -114,7 +114,8 @@ def _polygon(shape, file, record):
         raise fault(file, record, "a point is not an object: keypoints= names the points that belong to objects")
     if kind not in needed:
         raise fault(file, record, f"shape_type {kind!r} is none of {', '.join(needed)}")
-    if len(at) < 3 if kind == "polygon" else len(at) != 2:
+    corners = kind == "rectangle" and len(at) == 4  # as other tools write LabelMe's form
+    if len(at) < 3 if kind == "polygon" else len(at) != 2 and not corners:
         raise fault(file, record, f"a {kind} needs {needed[kind]} points, got {len(at)}")
     if kind == "rectangle":
         (x0, y0), (x1, y1) = at.min(0), at.max(0)

@@ -80,6 +80,11 @@ def _chosen(argument, given, usual, columns, file):
 
 
 def _labels(texts, classes, file, where):
+    for k, t in enumerate(texts):
+        if t is None or t == "" or t != t:
+            raise fault(file, where(k), "the row has no label: leave it out, or name a class for such rows")
+    if all(isinstance(t, float) and t.is_integer() for t in texts):  # as pandas writes whole numbers beside empty ones
+        texts = [int(t) for t in texts]
     if all(isinstance(t, int) and not isinstance(t, bool) for t in texts) and not classes:
         if min(texts) < 0 or max(texts) > 1 << 24:
             raise fault(file, "", f"labels are numbers from 0 on, got {min(texts)} to {max(texts)}")

@@ -129,7 +129,9 @@ def _runs(counts, pixels, file, record):
     if isinstance(counts, str):
         counts = _numbers_of_text(counts, file, record)
     runs = numbers(counts, file, record, "counts").astype(np.int64)
-    if (runs < 0).any() or runs.sum() != pixels:
+    if (runs < 0).any():
+        raise fault(file, record, f"run lengths are not negative, got {runs.min()}")
+    if runs.sum() != pixels:
         raise fault(file, record, f"the run lengths add up to {runs.sum()}, the image has {pixels} pixels")
     return runs
 

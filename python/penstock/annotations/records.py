@@ -81,6 +81,8 @@ def file_below(folder, name, file, record, outside=False):
     """The path of an image that an annotation file names. Such a file is foreign: its names must stay below the folder."""
     if not isinstance(name, str) or not name or "\0" in name:
         raise fault(file, record, f"the name of the image must be a text, got {shortened(name)}")
+    if "\\" in name and not os.path.exists(os.path.join(folder, name)):  # written on Windows
+        name = name.replace("\\", "/")
     normal = os.path.normpath(name)
     if not outside and (os.path.isabs(name) or normal == ".." or normal.startswith(".." + os.sep)):
         raise fault(file, record, f"the image {name!r} leads out of its folder; allow_outside=True reads it")

@@ -38,7 +38,8 @@ def yolo(
         images: The folder of the images.
         labels: The folder of the text files; default: the path of images with its last "images" replaced by
             "labels", or the folder itself if that does not exist.
-        classes: Names of the classes, or a text file with one a line; default: the numbers that occur.
+        classes: Names of the classes, or a text file with one a line, or YOLO's data.yaml, of which `names` are taken;
+            default: the numbers that occur.
         masks: Also read the polygons, as masks.
         keypoints: (k, 2) or (k, 3), YOLO's kpt_shape: after its box a line has k points of x, y and, with 3, a
             visibility. With 2 it is 2, and 0 for a point at (0, 0).
@@ -48,6 +49,7 @@ def yolo(
 
     Raises:
         DataError: A file is broken; the text names the file, the line and the cause.
+        ImportError: classes is a YAML file and PyYAML is not installed.
         ValueError: keypoints are not such a pair, or masks and keypoints are both asked for.
 
     Example:
@@ -58,7 +60,7 @@ def yolo(
         head, found, tail = images.rpartition("images")
         labels = f"{head}labels{tail}" if found and os.path.isdir(f"{head}labels{tail}") else images
     if isinstance(classes, str):
-        classes = [line.strip() for line in text_of(classes).splitlines() if line.strip()]
+        classes = _classes_of(classes)
     found = [_record(f, images, labels, classes, masks, shape) for f in image_files(images)]
     if not any(os.path.exists(_text_file(r.file, images, labels)) for r in found):
         raise fault(
@@ -70,6 +72,28 @@ def yolo(
     for record in found:
         record.labels = [classes[n] for n in record.labels]
     return table_of(found, classes, images)
+
+
+def _classes_of(file):
+    """The names of the classes that a file lists."""
+    if os.path.splitext(file)[1].lower() not in (".yaml", ".yml"):
+        return [line.strip() for line in text_of(file).splitlines() if line.strip()]
+    try:
+        import yaml
+    except ImportError:
+        raise ImportError(f"reading {file} needs PyYAML: pip install pyyaml") from None
+    try:
+        root = yaml.safe_load(text_of(file))
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise fault(file, "", f"the file is not YAML: {' '.join(str(error).split())}") from None
+    names = root.get("names") if isinstance(root, dict) else None
+    if isinstance(names, dict):
+        if sorted(map(str, names)) != sorted(map(str, range(len(names)))):
+            raise fault(file, "names", f"the classes must be numbered from 0 to {len(names) - 1}")
+        names = [names[k] for k in range(len(names))]
+    if not isinstance(names, list) or not names or not all(isinstance(n, (str, int, float)) for n in names):
+        raise fault(file, "names", f"expected a list of the classes, got {type(names).__name__}")
+    return [str(n) for n in names]
 
 
 def _text_file(image, images, labels):
@@ -115,9 +139,9 @@ def _object(line, file, record, classes, keypoints):
         raise fault(file, record, f"there is no class {number}{known}")
     at = numbers(values, file, record, "a box")
     if keypoints is not None:
-        return number, _box(at[:4]), _keypoints(at, keypoints, file, record)
+        return number, _box(at[:4], file, record), _keypoints(at, keypoints, file, record)
     if at.size == 4:
-        return number, _box(at), None
+        return number, _box(at, file, record), None
     if at.size < 6 or at.size % 2:
         raise fault(file, record, f"expected 4 numbers of a box or pairs of a polygon, got {at.size}")
     if (abs(at) > 8).any():
@@ -126,8 +150,12 @@ def _object(line, file, record, classes, keypoints):
     return number, [x.min(), y.min(), x.max(), y.max()], at
 
 
-def _box(at):
+def _box(at, file, record):
+    if (abs(at) > 8).any():
+        raise fault(file, record, "the box leads far out of its image: its numbers are fractions of it")
     x, y, w, h = at
+    if w < 0 or h < 0:
+        raise fault(file, record, f"a box has the width {w:g} and the height {h:g}")
     return [x - w / 2, y - h / 2, x + w / 2, y + h / 2]
 
 

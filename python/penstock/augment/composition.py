@@ -7,7 +7,7 @@ from typing import Any, Callable, Sequence
 
 from .. import control
 from . import draws
-from .samples import apply, augmentation, checked_probability, choose
+from .samples import apply, augmentation, checked_functions, checked_probability, choose
 
 
 @augmentation
@@ -23,12 +23,14 @@ def maybe(images: Any, function: Callable[[Any], Any], p: float = 0.5) -> Any:
         What the function gives, or the sample itself.
 
     Raises:
+        TypeError: The function cannot be called, or returns None.
         ValueError: p is not from 0 to 1.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
         >>> result = penstock.augment.maybe(image, lambda x: fn.gaussian_blur(x, sigma=2.0), p=0.3)
     """
+    (function,) = checked_functions("maybe", [function])
     taken = draws.coin(checked_probability(p))
     return control.if_(taken, lambda: apply(function, images), lambda: images)
 
@@ -54,13 +56,14 @@ def one_of(images: Any, functions: Sequence[Callable[[Any], Any]], weights: Sequ
         What the function gives.
 
     Raises:
+        TypeError: A function cannot be called, or returns None.
         ValueError: There are no functions, or the weights do not match them.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
         >>> result = penstock.augment.one_of(image, [fn.flip, fn.invert], weights=[3, 1])
     """
-    functions = list(functions)
+    functions = checked_functions("one_of", functions)
     if not functions:
         raise ValueError("one_of needs at least one function")
     if weights is None:
@@ -87,13 +90,14 @@ def some_of(images: Any, functions: Sequence[Callable[[Any], Any]], n: int | tup
         What the last function gives.
 
     Raises:
+        TypeError: A function cannot be called, or returns None.
         ValueError: n is more than there are functions.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
         >>> result = penstock.augment.some_of(image, [fn.flip, fn.invert, penstock.augment.random_grayscale], n=(1, 2))
     """
-    functions = list(functions)
+    functions = checked_functions("some_of", functions)
     low, high = _counts("n", n)
     if high > len(functions):
         raise ValueError(f"n must be at most {len(functions)}, the number of functions, got {n!r}")
@@ -124,6 +128,7 @@ def repeat(images: Any, function: Callable[[Any], Any], times: int | tuple[int, 
         >>> image = np.zeros((48, 64, 3), np.uint8)
         >>> result = penstock.augment.repeat(image, lambda x: penstock.augment.coarse_dropout(x, p=1.0), times=(1, 3))
     """
+    (function,) = checked_functions("repeat", [function])
     low, high = _counts("times", times)
     count = draws.below(high - low + 1) + low if low < high else low
     return control.for_(control.range_(count), lambda _, x: (apply(function, x),), (images,))[0]

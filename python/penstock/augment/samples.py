@@ -97,7 +97,22 @@ def call(op, *inputs, **arguments):
 
 def apply(function, *values):
     """Calls a function of the program: its control flow may depend on values of the pipeline."""
-    return statements.call(function)(*values)
+    made = statements.call(function)(*values)
+    if made is None:
+        name = getattr(function, "__name__", repr(function))
+        raise TypeError(f"{name} returned None: a function of samples returns what it made of them")
+    return made
+
+
+def checked_functions(name, functions):
+    """A list of functions of samples."""
+    if callable(functions) or isinstance(functions, (str, dict)):
+        raise TypeError(f"{name} takes a list of functions, got {functions!r}")
+    functions = list(functions)
+    for function in functions:
+        if not callable(function):
+            raise TypeError(f"{name} takes functions of the samples, got {function!r}")
+    return functions
 
 
 def choose(index, functions):

@@ -7,7 +7,7 @@ import sys
 import threading
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
+_MODULES = __name__.partition(".")[0] + "."
 
 _of_thread = threading.local()
 
@@ -27,24 +27,25 @@ def at_line(line):
         _of_thread.line = before
 
 
+def _ours(frame):
+    # A program that this package wrote as text has no file; its module is called as if it were of the package.
+    name = frame.f_globals.get("__name__") or ""
+    return frame.f_code.co_filename.startswith(PACKAGE) or name.startswith(_MODULES)
+
+
 def user_line():
     """Returns file and line of the program's code that runs, for messages."""
     if line := getattr(_of_thread, "line", None):
         return line
     frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and _ours(frame):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
-
-
-PROGRAM = "penstock_program"  # __name__ of the programs that penstock.loaders makes: they are text of ours, too
 
 
 def user_level():
     """The stacklevel, for the caller, of the first frame outside this package."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and (
-        frame.f_code.co_filename.startswith(PACKAGE) or frame.f_globals.get("__name__") == PROGRAM
-    ):
+    while frame.f_back is not None and _ours(frame):
         level, frame = level + 1, frame.f_back
     return level

@@ -103,7 +103,8 @@ class Recipe:
         p.arguments += [f"on_error={o.on_error!r}"] if o.on_error else []
         p.arguments += [f"late={o.late!r}"] if o.late != "wait" else []
         shuffle = o.training if o.shuffle is None else o.shuffle
-        shards = {"shard_id": o.shard_id, "num_shards": o.num_shards} if o.num_shards > 1 else {}
+        # Several shards have one order: of the seed that the reader is given, the pipeline's may differ between ranks.
+        shards = {"seed": o.seed, "shard_id": o.shard_id, "num_shards": o.num_shards} if o.num_shards > 1 else {}
         weights = o.sampler or o.weights
         self.add(p.call("data, row = table.read", weights=weights, random_shuffle=shuffle, **shards))
 

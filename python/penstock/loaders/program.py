@@ -6,8 +6,6 @@ import linecache
 import os
 import re
 
-from ..base.frames import PROGRAM
-
 _LONGEST = 300  # characters of a value that the text shows itself
 
 _IMPORTS = {
@@ -68,7 +66,7 @@ def run(text, given):
     """The loader that a program makes."""
     name = f"<program of a loader {hash(text) & 0xFFFFFFFF:x}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)  # errors then show its lines
-    names = {"__name__": PROGRAM, **given}
+    names = {"__name__": f"{__package__}.programs", **given}
     exec(compile(text, name, "exec"), names)
     loader = names["loader"]
     loader.program, loader.given = text, given

@@ -52,8 +52,8 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         device_id: The GPU of operators that run on one. None: torch's current one, where torch uses GPUs, else the
             first.
             types.CPU_ONLY_DEVICE_ID: such operators are an error.
-        seed: Seed of all random numbers and shuffles. None or negative: one that follows penstock.seed() or
-            torch.manual_seed(), else another one each time.
+        seed: Seed of all random numbers and shuffles; where readers have several shards, their own `seed` shuffles.
+            None or negative: one that follows penstock.seed() or torch.manual_seed(), else another one each time.
         prefetch_queue_depth: Batches that are made ahead. "auto": as many as are best, up to 8, measured too.
         on_error: What a file or record that cannot be read does: "raise" ends the batch with DataError, "skip" makes
             it shorter, "replace" takes another sample.

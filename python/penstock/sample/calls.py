@@ -16,14 +16,16 @@ class Calls:
     """Calls of an operator for the parts of one sample: all draw the same random numbers."""
 
     def __init__(self, op, schema, arguments, in_pipeline):
+        if arguments.get("save_attrs"):
+            raise TypeError(
+                f"[{op}] save_attrs adds an output, for which a Sample has no part: it moves boxes and points"
+            )
         self.op, self.in_pipeline, self.first = op, in_pipeline, -1
         self.arguments = building.stacked_once(op, arguments) if in_pipeline else dict(arguments)
         self.takes = {a["name"] for a in schema["args"]}
         self.required = {a["name"] for a in schema["args"] if a["required"]}
-        # A mask's own fill takes the place of a color that is there by default.
-        self.colored = {
-            a["name"] for a in schema["args"] if a["name"] in FILLS and a["default"] not in (None, 0.0, [0.0])
-        }
+        # A mask's own fill takes the place of a color that is there by default; None: nothing is filled by default.
+        self.colors = {a["name"]: a["default"] for a in schema["args"] if a["name"] in FILLS}
         self.outputs = schema["outputs"]
         # Without a cast the moves of a mask that follow one another form one stage.
         has_type = any(a["default"] is not None for a in schema["args"] if a["name"] == "dtype")
@@ -79,7 +81,8 @@ class Calls:
         """The arguments with which an image moves."""
         if kind.interp_type is None:
             return self.arguments
-        own = {k: int(kind.interp_type) for k in INTERPOLATIONS if k in self.takes}
+        interpolation = kind.interp_type if isinstance(kind.interp_type, str) else int(kind.interp_type)
+        own = {k: interpolation for k in INTERPOLATIONS if k in self.takes}
         return {**self.arguments, **own}
 
     def of_mask(self, kind):
@@ -87,6 +90,6 @@ class Calls:
         given = {k: v for k, v in self.arguments.items() if k not in OF_PIXELS and k != "name"}
         given |= {k: 0 for k in INTERPOLATIONS if k in self.takes}
         given |= {k: v for k, v in {"antialias": False, "output_layout": ""}.items() if k in self.takes}
-        own = self.takes if self.in_a_field else self.colored
-        fills = lambda k: k in own or self.arguments.get(k) is not None  # noqa: E731
-        return given | {k: kind.fill for k in FILLS if fills(k)}
+        black = [None] if kind.fill else [None, 0.0, [0.0]]  # a fill of 0 need not be said
+        fills = {k for k, default in self.colors.items() if self.in_a_field or default not in black}
+        return given | {k: kind.fill for k in FILLS if k in fills or self.arguments.get(k) is not None}

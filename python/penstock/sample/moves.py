@@ -6,6 +6,7 @@ from __future__ import annotations
 from .. import _core
 from ..base.frames import at_line, user_line
 from .calls import Calls
+from .checks import check, of_part
 from .layouts import images_of, pixel_parts, wanted, with_layout
 from .parts import OF_OBJECTS, Boxes, Image, Instances, Keypoints, Points, label_names
 from .waiting import Waiting, region_now
@@ -63,7 +64,8 @@ def _move_pixels(sample, rest, calls, parts):
         if isinstance(kind, Image):
             result, size = calls.of_pixels((value, *rest), calls.of_image(kind), sized)
         else:
-            result, size = _move_masks(kind, value, rest, calls, sized)
+            with of_part(name):
+                result, size = _move_masks(kind, value, rest, calls, sized)
         made[name] = as_before(result)
         seen[name] = value if size is None else size
     return made, seen
@@ -119,11 +121,18 @@ def _move_others(sample, rest, calls, read, parts):
     """The boxes with their labels, instances and keypoints, and the points."""
     move_points, move_boxes = _mover(calls, read, rest)
     kinds = sample.kinds
-    made = {name: move_points(kind, parts[name]) for name, kind in kinds.items() if isinstance(kind, Points)}
+    made = {}
+    for name, kind in kinds.items():
+        if isinstance(kind, Points):
+            with of_part(name):
+                made[name] = move_points(kind, parts[name])
     for name, kind in kinds.items():
         if isinstance(kind, Boxes):
-            made[name], rows = move_boxes(kind, parts[name])
-            made |= {row: calls("_take", (made.get(row, parts[row]), rows), {}) for row in rows_of(sample, name)}
+            with of_part(name):
+                made[name], rows = move_boxes(kind, parts[name])
+            for row in rows_of(sample, name):
+                with of_part(row):
+                    made[row] = calls("_take", (made.get(row, parts[row]), rows), {})
     return made
 
 
@@ -131,6 +140,8 @@ def _moved(sample, op, rest, calls):
     waiting = sample._waiting
     if waiting.moves and waiting.region != region_now():
         sample, waiting = sample._with(sample._settled(), Waiting()), Waiting()
+    if not sample._compared or op == "pad":
+        check(sample, op, calls.arguments)
     kinds = sample.kinds
     others = any(isinstance(kind, (Boxes, Points)) for kind in kinds.values())
     made, seen = _move_pixels(sample, rest, calls, sample._there())

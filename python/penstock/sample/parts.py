@@ -115,9 +115,19 @@ class Keypoints(Points):
         value: (N, k, n): k keypoints for each object, each of x, y and any further numbers.
         flip_indices: Which keypoint takes each place in a mirrored image, k whole numbers, as flip_idx of YOLO:
             (0, 2, 1) for a nose, a left and a right eye. Empty: all keep their places.
+
+    Raises:
+        ValueError: flip_indices does not name each of its places once.
     """
 
     flip_indices: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        places = list(self.flip_indices)
+        if sorted(map(str, places)) != sorted(map(str, range(len(places)))):
+            raise ValueError(
+                f"flip_indices must name each keypoint from 0 to {len(places) - 1} once, got {self.flip_indices!r}"
+            )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,6 +170,8 @@ def refusal(kinds):
                 f"Sample: '{name}' ({type(kind).__name__}) cannot move with the volume '{volumes[0]}': masks and points "
                 "can; a second volume is Volume(value)"
             )
+        if isinstance(kind, Boxes) and not all(isinstance(label, str) for label in label_names(kind)):
+            return f"Sample: labels of '{name}' must be names of parts, got {kind.labels!r}"
         for label in label_names(kind):
             if isinstance(kinds.get(label), PIXELS):
                 return f"Sample: '{label}' is a part of pixels, not of labels of '{name}'"
@@ -168,7 +180,7 @@ def refusal(kinds):
 
 def label_names(kind):
     names = getattr(kind, "labels", ())
-    return (names,) if isinstance(names, str) else names
+    return names if isinstance(names, (list, tuple)) else (names,)
 
 
 def kind_of(name, part):

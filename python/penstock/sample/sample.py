@@ -31,7 +31,10 @@ class Sample(dict):
             what they say; Image, Volume, Mask, Boxes, Points and Other say it of any name, and how numbers are meant.
 
     Raises:
-        TypeError: No part has pixels, boxes name labels that are pixels, or a part cannot move with a volume.
+        TypeError: No part has pixels, a part is None, boxes name labels that are pixels, or a part cannot move with a
+            volume.
+        ValueError: The first operator that moves them finds boxes whose labels, masks or keypoints are of another number,
+            or a `fill` that the type of its mask has not.
         DataError: The images and masks have not one height and width; the first operator that moves them raises it.
 
     Example:
@@ -48,6 +51,9 @@ class Sample(dict):
         self._steps, self._moves, self._waiting, self._inner = (), (), Waiting(), {}
         self._compared = False  # whether the parts of pixels are known to have one height and width
         super().__init__({n: p.value if isinstance(p, CLASSES) else p for n, p in parts.items()})
+        for name, part in self.items():
+            if part is None:
+                raise TypeError(f"Sample: '{name}' is None: leave out a part that is not there")
         if why := refusal(self.kinds):
             raise TypeError(why)
 
@@ -190,8 +196,11 @@ class Sample(dict):
             True
         """
         sample = self
-        if isinstance(params, dict) or any("op" not in step for step in params):
+        if not isinstance(params, (list, tuple)) or any(not isinstance(p, dict) or "op" not in p for p in params):
             raise TypeError("replay() takes Sample.params; Pipeline.replay() takes what Pipeline.params gave")
+        for step in params:
+            if lacking := [name for name in ("inputs", "arguments") if name not in step]:
+                raise TypeError(f"replay(): a step of {step['op']!r} lacks {' and '.join(lacking)}")
         for step in params:
             sample = apply(step["op"], (sample, *step["inputs"]), step["arguments"])
         return sample

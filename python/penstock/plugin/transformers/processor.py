@@ -10,6 +10,7 @@ import numpy as np
 
 import penstock
 
+from ...base.frames import at_line
 from ...pipeline import pipeline_def
 from ..interface import Batch, DataNode, Tensor, batch
 from .configuration import read
@@ -166,7 +167,8 @@ class Processor:
         def prepare():
             return function(penstock.fn.external_source(name="images", dtype=penstock.types.UINT8, **given))
 
-        made = prepare()
+        with at_line(f"<program of {self.configuration.name}>"):  # it serves calls of many lines
+            made = prepare()
         made.build()
         return made
 
