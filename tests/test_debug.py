@@ -401,3 +401,19 @@ def test_a_value_that_nobody_uses_may_have_two_types_after_a_condition():
         pipe = pipeline_def(lambda: body(True))(batch_size=6, num_threads=2, seed=7, debug=debug)
         with pytest.raises(TypeError, match="types that differ|must have one type"):
             pipe.run()
+
+
+def test_axes_that_a_body_names():
+    def body():
+        x = fn.external_source(lambda: [image[..., 0] for image in IMAGES])
+        y = z = w = x
+        mean = fn.reductions.mean(x)
+        if mean > 127:
+            y = fn.flip(x)
+        if mean <= 127:
+            z = fn.flip(x)
+        if mean > 999:
+            w = fn.flip(x)
+        return y, z, w
+
+    both(body)

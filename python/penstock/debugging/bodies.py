@@ -109,6 +109,9 @@ class Bodies:
             )
             self.values[index, k] = Value(samples, error=TypeError(f"{why}\n  at {graph.user_line()}"))
             return
+        named = {layout for _, _, layout in kinds if layout}
+        if not layout and len(named) == 1:  # a body may have named the axes
+            (layout,) = named
         if layout and any(kind[2] != layout and kind[1] == len(layout) for kind in kinds):
             value = Value(samples, [t if t is None else _core.tensor(t, layout=layout) for t in tensors])
         self.values[index, k] = value
