@@ -126,9 +126,26 @@ class Writer:
     def given(self, arrays, layout=""):
         """A new input of the program with these samples, again from the first one where they are fewer than the batch."""
         name = self.name("x")
+        if self.chance(8):
+            arrays = [self.strange(array) for array in arrays]
         self.program.inputs[name] = ([arrays[i % len(arrays)] for i in range(self.program.size)], layout)
         self.space[name] = penstock.batch(self.program.inputs[name][0], layout=layout)
         return name
+
+    def strange(self, array):
+        """The same array with an extent of 0 or 1, with numbers that are not finite, or in memory that has gaps."""
+        kind = self.draw(st.integers(0, 3))
+        if array.ndim and kind < 2:
+            axis = self.draw(st.integers(0, array.ndim - 1))
+            return np.ascontiguousarray(np.take(array, range(min(kind, array.shape[axis])), axis))
+        if array.dtype.kind == "f" and array.size and kind == 2:
+            array = array.copy()
+            array.reshape(-1)[:: self.pick([1, 2, 7])] = self.pick([np.nan, np.inf, -np.inf, -0.0])
+        elif array.ndim and kind == 3 and array.dtype != np.uint8:  # the bytes of a file have no gaps
+            wide = np.zeros([2 * n for n in array.shape], array.dtype)[tuple(np.s_[::-2] for _ in array.shape)]
+            wide[...] = array
+            return wide
+        return array
 
     def like(self, array, layout):
         """The values that may stand in for an input: as many axes, mostly with the same names."""
@@ -157,7 +174,11 @@ class Writer:
             yield key, self.argument(schema[key], values)
 
     def argument(self, argument, values):
-        """One value for each sample, from outside or drawn by the program."""
+        """One value for each sample, from outside, drawn by the program or a result of another line."""
+        found = [name for name, value in self.values.items() if value.ndim() == np.ndim(values[0])]
+        if found and self.chance(12):
+            kind = "FLOAT" if "float" in argument["type"] else "INT32"
+            return self.placed(f"fn.cast({self.pick(found)}, dtype=types.{kind})")
         if argument["type"] == "float" and np.ndim(values[0]) == 0 and self.chance(25):
             low, high = sorted((float(values[0]) * 0.5, float(values[0]) * 1.25))
             text = f"fn.random.uniform(range=[{low!r}, {high!r}], seed={self.number()}, **alone)"
@@ -243,7 +264,7 @@ class Writer:
     # --- statements that only pipelines have -------------------------------------------------------------------------------------
 
     def condition(self):
-        value = self.placed(self.pick(self.values), 20)
+        value = self.placed(self.pick(self.program.returned or self.values), 20)
         return self.pick(
             [
                 f"fn.reductions.mean(fn.cast({value}, dtype=types.FLOAT)) > {self.pick([0, 0.5, 100])}",
@@ -302,7 +323,22 @@ class Writer:
                 break
         for _ in range(statements if self.values and not self.ended else 0):
             self.statement()
-        return self.with_what_is_used() if self.program.lines else None
+        program = self.with_what_is_used() if self.program.lines else None
+        if program and not self.ended and self.chance(12):
+            self.other_samples()
+        return program
+
+    def other_samples(self):
+        """A last line that leaves out or repeats samples of all that is returned."""
+        program = self.program
+        names = ", ".join(program.returned)
+        change = self.pick(["filter({}, keep={}, min_batch=0)", "expand({}, k=fn.cast({}, dtype=types.INT32) + {})"])
+        change = change.format(names, self.condition(), self.pick([0, 1, 2]))
+        before = list(program.lines), program.control
+        program.lines.append(f"{names} = fn.{change}")
+        program.control = True
+        if not self.run(program):
+            program.lines, program.control = before
 
     def with_what_is_used(self):
         """The program returns each value that no other line reads: what nobody uses, a pipeline leaves out."""
