@@ -368,3 +368,52 @@ def test_what_debug_cannot_do_with_batches_that_change():
         run(too_few)
     with pytest.raises(NotImplementedError, match="runs `while` loops over the samples of the sources alone"):
         run(branches)
+
+
+def test_numbers_that_bodies_alone_use_are_drawn_for_the_whole_batch():
+    def body():
+        x = fn.random.uniform(shape=[3], seed=4)
+        y = fn.random.normal(shape=[2], seed=5)
+        if fn.random.coin_flip(seed=6):
+            x = x * 2
+        for _ in range(fn.random.uniform(range=[0, 3], dtype=types.INT32, seed=7)):
+            if fn.random.coin_flip():
+                y = y + 1
+            else:
+                y = y - x[0]
+        return x, y
+
+    both(body, batch_size=9)
+
+
+def test_a_value_that_nobody_uses_may_have_two_types_after_a_condition():
+    """Where the types are not known until the samples are there."""
+
+    def body(used):
+        y = fn.external_source(lambda: IMAGES, layout="HWC")
+        mean = fn.reductions.mean(y)
+        if mean > 127:
+            y = fn.cast(y, dtype=types.FLOAT)
+        return (mean, y) if used else mean
+
+    both(lambda: body(False))
+    for debug in (False, True):
+        pipe = pipeline_def(lambda: body(True))(batch_size=6, num_threads=2, seed=7, debug=debug)
+        with pytest.raises(TypeError, match="types that differ|must have one type"):
+            pipe.run()
+
+
+def test_axes_that_a_body_names():
+    def body():
+        x = fn.external_source(lambda: [np.full((2, 3), k, np.uint8) for k in range(6)])
+        y = z = w = x
+        mean = fn.reductions.mean(x)
+        if mean > 2:
+            y = fn.flip(x)
+        if mean <= 2:
+            z = fn.flip(x)
+        if mean > 9:
+            w = fn.flip(x)
+        return y, z, w
+
+    both(body)

@@ -27,7 +27,8 @@ void find_decode_regions(Planning& p) {
     const auto stage = std::find_if(steps.begin(), steps.end(), reads);
     for (size_t k = 0; k < steps.size(); ++k)
       if (steps[k].kind == Step::Kind::control) for_each_read(p.plan, k, [&](ValueRef v) { readers += v == pixels; });
-    if (readers != 1 || p.plan.region_of(*stage) != p.plan.region_of(steps[i]) || stage->kind != Step::Kind::stage ||
+    if (readers != 1 || stage == steps.end() ||  // what ends a body, or begins a loop, may be the only reader
+        p.plan.region_of(*stage) != p.plan.region_of(steps[i]) || stage->kind != Step::Kind::stage ||
         stage->inputs[0] != pixels)
       continue;
     if (std::none_of(stage->nodes.begin(), stage->nodes.end(), [&](int id) {

@@ -117,3 +117,23 @@ def test_pictures_that_others_read_too_are_whole(files):
     for got, want in zip(pipe.run(), both("cpu").run()):
         for a, b in zip(got.as_cpu(), want.as_cpu(), strict=True):
             np.testing.assert_array_equal(np.array(a), np.array(b))
+
+
+def test_pictures_that_only_a_body_hands_on(files):  # noqa: F811
+    """No step reads them but the one that ends the body: the plan looked for a stage among none."""
+
+    def pictures(device):
+        @pipeline_def(batch_size=4, num_threads=2, device_id=0, prefetch_queue_depth=1)
+        def pipe():
+            jpegs, _ = fn.readers.file(files=files)
+            images = fn.decoders.image_crop(jpegs, crop=[8, 9], device=device)
+            for _ in range(fn.random.uniform(range=[0, 2], dtype=types.INT32, seed=3)):
+                images = fn.decoders.image(jpegs, device=device)
+            if fn.random.coin_flip(seed=4):
+                images = fn.decoders.image_crop(jpegs, crop=[7, 5], device=device)
+            return images
+
+        return [np.array(t.numpy()) for t in pipe().run()[0].cpu()]
+
+    for a, b in zip(pictures("mixed"), pictures("cpu"), strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -9,6 +9,7 @@ import pytest
 import strategies
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from test_every_op import strided
 
 import penstock
 from penstock import _core
@@ -43,6 +44,24 @@ def test_gpu_equals_cpu(name):
             assert a.dtype == b.dtype and a.shape == b.shape
             np.testing.assert_array_equal(a.view(np.uint8) if a.dtype.kind == "V" else a, b)
             assert bytes_of(a) == bytes_of(b)
+
+    check()
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in DRAWN if (s := _core.operator_schema(n))["family"] == "whole" and s["max_inputs"]]
+)
+def test_memory_that_is_not_contiguous(name, monkeypatch):
+    """Some operators read inputs on the host: they get them without gaps there, too."""
+    monkeypatch.setenv("PENSTOCK_KERNELS", "generic")
+
+    @settings(short, max_examples=2 + COUNT // 3)
+    @given(strategies.case_of(name), st.integers(0, 99))
+    def check(case, seed):
+        want = operator_calls.call(name, case)
+        case.inputs = [[strided(x, seed + i) for i, x in enumerate(samples)] for samples in case.inputs]
+        got = operator_calls.call(name, case, device="gpu")
+        assert [bytes_of(a) for a in got] == [bytes_of(b) for b in want]
 
     check()
 

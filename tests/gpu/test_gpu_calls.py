@@ -3,6 +3,7 @@
 
 import gc
 import json
+import operator
 import os
 import subprocess
 import sys
@@ -82,6 +83,17 @@ def test_arguments_of_every_call_are_its_own():
             fn.flip(penstock.batch([s[: 3 + k] for s in RAGGED], layout="HWC").gpu()),
             fn.flip(penstock.batch([s[: 3 + k] for s in RAGGED], layout="HWC")),
         )
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32", "bool"])
+@pytest.mark.parametrize("compare", [operator.eq, operator.lt, operator.ge, lambda x, c: fn.where(x > c, x, x)])
+def test_a_constant_of_another_type_after_a_call(dtype, compare, monkeypatch):
+    """The type that a comparison computes in is not that of the call before it."""
+    monkeypatch.setenv("PENSTOCK_KERNELS", "generic")
+    x = penstock.batch([np.arange(6).reshape(2, 3).astype(dtype)])
+    there = x.gpu()
+    for c in (3, 0.5, True, 2.5, 300, -1, 1e9, 2):
+        np.testing.assert_array_equal(compare(there, c).cpu().as_array(), compare(x, c).as_array(), err_msg=str(c))
 
 
 def test_arguments_on_the_gpu():
@@ -187,8 +199,11 @@ def test_errors_are_those_of_the_cpu():
         lambda b: fn.resize(b, size="big"),
         lambda b: fn.brightness_contrast(b, brightness=penstock.per_sample([1, 2])),
         lambda b: fn.flip(b, nonsense=1),
+        lambda b: _core.operator_function("_same_extents")(
+            b, fn.crop(b, crop=[3, 3]), names=["image", "mask"], checked_for="crop"
+        ),
     ):
-        with pytest.raises((ValueError, TypeError)) as on_cpu:
+        with pytest.raises((ValueError, TypeError, penstock.DataError)) as on_cpu:
             call(penstock.batch(RAGGED))
         with pytest.raises(type(on_cpu.value)) as on_gpu:
             call(g)

@@ -52,3 +52,23 @@ def test_debug_gives_the_same_bytes():
         for u, v in zip(plain.run(), debug.run()):
             assert u.device == v.device and u.dtype == v.dtype
             assert all((s.numpy() == t.numpy()).all() for s, t in zip(u.cpu(), v.cpu()))
+
+
+def test_debug_joins_values_of_both_devices():
+    """A condition or a loop moves a value to the GPU for some samples; the others have it on the host."""
+
+    def body():
+        x = fn.external_source(lambda: IMAGES, layout="HWC", dtype=types.UINT8)
+        y = x
+        if fn.reductions.mean(x) > 127:
+            y = fn.flip(x.gpu())
+        for _ in range(fn.random.uniform(range=[0, 3], dtype=types.INT32)):
+            x = fn.flip(x.gpu(), vertical=1)
+        return x, y
+
+    plain, debug = (
+        pipeline_def(body)(batch_size=6, num_threads=2, seed=7, device_id=0, debug=d) for d in (False, True)
+    )
+    for u, v in zip(plain.run(), debug.run()):
+        assert u.device == v.device
+        assert all((s.numpy() == t.numpy()).all() for s, t in zip(u.cpu(), v.cpu(), strict=True))

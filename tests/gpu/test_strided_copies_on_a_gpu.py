@@ -46,3 +46,17 @@ def test_rows_of_bytes_begin_and_end_anywhere(shift):
         cut = fn.slice(batch, start=[1, shift], shape=[1, width - shift], axes=[0, 1])
         for image, sample in zip(images, cut.cpu(), strict=True):
             np.testing.assert_array_equal(np.asarray(sample), image[1:2, shift:width])
+
+
+def test_numbers_that_an_operator_reads_on_the_host_may_have_gaps():
+    """Beside a picture on the GPU: labels in each second place were read as if they had no gaps, and past the end."""
+    labels = np.full(12, 99, np.int32)[::-2]
+    labels[...] = np.arange(6)
+    boxes = np.tile(np.float32([0.1, 0.1, 0.6, 0.7]), (6, 1))
+    picture = penstock.batch([np.zeros((16, 33, 3), np.uint8)] * 5, layout="HWC")
+    given = penstock.batch([boxes] * 5), penstock.batch([labels] * 5)
+    on_cpu = fn.ssd_random_crop(picture, *given, seed=5)[2]
+    on_gpu = fn.ssd_random_crop(picture.gpu(), *given, seed=5)[2].cpu()
+    for a, b in zip(on_cpu, on_gpu, strict=True):
+        np.testing.assert_array_equal(b.numpy(), a.numpy())
+    assert max(len(t.numpy()) for t in on_cpu) > 1

@@ -104,11 +104,14 @@ class Bodies:
         layout = self._layout_of(index, k)
         kinds = {(t.dtype, t.ndim(), t.layout()) for t in tensors if t is not None}
         if len({kind[:2] for kind in kinds}) > 1:
-            raise TypeError(
-                "where ways meet, values have types that differ: "
-                + " and ".join(f"{DType(d).name} with {n} dimensions" for d, n, _ in sorted(kinds))
-                + f"\n  at {graph.user_line()}"
+            why = "where ways meet, values have types that differ: " + " and ".join(
+                f"{DType(d).name} with {n} dimensions" for d, n, _ in sorted(kinds)
             )
+            self.values[index, k] = Value(samples, error=TypeError(f"{why}\n  at {graph.user_line()}"))
+            return
+        named = {layout for _, _, layout in kinds if layout}
+        if not layout and len(named) == 1:  # a body may have named the axes
+            (layout,) = named
         if layout and any(kind[2] != layout and kind[1] == len(layout) for kind in kinds):
             value = Value(samples, [t if t is None else _core.tensor(t, layout=layout) for t in tensors])
         self.values[index, k] = value

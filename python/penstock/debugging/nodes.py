@@ -35,6 +35,7 @@ class DebugGraph(Bodies):
         self.samples, self.origins = None, []  # of the batch, when they are known
         self.parents = {}  # of samples that fn.expand and its kind made
         self.active, self.stack, self.sets, self.loops = None, [], {}, []
+        self.of_body = False  # whether a node of a body is computed after the body, when its value is needed
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
@@ -124,11 +125,14 @@ class DebugGraph(Bodies):
         if key not in self.values and ref.node in self.waiting:
             self.waiting.remove(ref.node)
             active, around = self.open.get(ref.node, (None, []))
-            loops, self.loops = self.loops, around
+            before = self.loops, self.of_body
             own = self.samples if active is None else active
-            bound = ref.node in self.open and samples and (made or not self.stack)
-            self._compute(ref.node, samples if bound else own)
-            self.loops = loops
+            bound = ref.node in self.open and samples and (made or not (self.stack or self.of_body))
+            self.loops, self.of_body = around, self.of_body or active is not None
+            try:
+                self._compute(ref.node, samples if bound else own)
+            finally:
+                self.loops, self.of_body = before
         value = self.values[key]
         if made and self._fits_all(ref.node) and not set(samples) <= set(value.samples):
             return Value(samples, value.tensors([self._root(s) for s in samples]))

@@ -28,12 +28,16 @@ class Empty:
 
 
 class Value:
-    """Samples of one value, by their places in the pipeline's batch."""
+    """Samples of one value, by their places in the pipeline's batch.
 
-    def __init__(self, samples, tensors=None, batch=None):
-        self.samples, self.batch, self._tensors = samples, batch, tensors
+    error: why there are none; a pipeline that does not use the value does not know of it, either."""
+
+    def __init__(self, samples, tensors=None, batch=None, error=None):
+        self.samples, self.batch, self._tensors, self.error = samples, batch, tensors, error
 
     def tensors(self, samples):
+        if self.error is not None:
+            raise self.error
         if self._tensors is None:
             self._tensors = [self.batch[i] for i in range(len(self.samples))]
         if samples == self.samples:
@@ -53,6 +57,8 @@ class Value:
         tensors = self.tensors(samples)
         if not tensors or any(t is None for t in tensors):
             return Empty()
+        if len({t.device_type for t in tensors}) > 1:  # of ways that meet; DebugGraph.get() moves the batch
+            tensors = [t.cpu() for t in tensors]
         batch = _core.batch(tensors)
         if samples == self.samples:
             self.batch = batch

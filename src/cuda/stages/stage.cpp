@@ -10,6 +10,13 @@
 namespace penstock {
 namespace {
 
+// The type that a pixel function computes in: of a comparison it follows from the type of its constant.
+Lane lane_of(const StageProgram& p, const StageNode& n) {
+  std::vector<DType> operands;
+  for (int k : n.operands) operands.push_back(type_of(p, k).dtype);
+  return n.op->lane(operands, n.type.dtype);
+}
+
 bool same_structure(const StageProgram& a, const StageProgram& b) {
   if (a.inputs.size() != b.inputs.size() || a.nodes.size() != b.nodes.size() || a.outputs != b.outputs ||
       a.sizes != b.sizes)
@@ -21,7 +28,8 @@ bool same_structure(const StageProgram& a, const StageProgram& b) {
     if (!same(a.inputs[i], b.inputs[i])) return false;
   for (size_t i = 0; i < a.nodes.size(); ++i)
     if (a.nodes[i].op->info != b.nodes[i].op->info || a.nodes[i].operands != b.nodes[i].operands ||
-        a.nodes[i].draws != b.nodes[i].draws || !same(a.nodes[i].type, b.nodes[i].type))
+        a.nodes[i].draws != b.nodes[i].draws || !same(a.nodes[i].type, b.nodes[i].type) ||
+        (a.nodes[i].op->traits().pixels && lane_of(a, a.nodes[i]) != lane_of(b, b.nodes[i])))
       return false;
   return true;
 }

@@ -38,7 +38,7 @@ class WholeStage final : public BatchStageRunner {
     for (int k : node.operands) types.push_back(type_of(program_, k));
     std::vector<char> bad(call.size, 0);
     const auto refuse = [&](int i, Error e) {
-      e.op = op.info->name;
+      if (e.op.empty()) e.op = op.info->follows.empty() ? op.info->name : op.info->follows;
       if (!std::exchange(bad[i], 1)) errors.push_back({i, std::move(e)});
     };
     const auto inputs_of = [&](int i) {
@@ -162,7 +162,7 @@ class WholeStage final : public BatchStageRunner {
                                          Launches& launches) {
     const auto holes = [](const Batch& b) {
       for (int i = 0; i < b.size(); ++i)
-        if (!b.sample(i).strides.empty() && !b.view(i).dense()) return there(b);
+        if (!b.sample(i).strides.empty() && !b.view(i).dense()) return true;
       return false;
     };
     const auto comes = [&](size_t k) { return info.reads_on_host(k) && there(call.inputs[k]); };
@@ -174,9 +174,13 @@ class WholeStage final : public BatchStageRunner {
       own.push_back(b);
       if (!holes(b)) continue;
       Batch& d = own.back();
-      d.allocate(launches.driver().memory(call.device), call.stream);
-      for (int i = 0; i < b.size(); ++i)
-        if (b.shape(i).volume() > 0) copies.push_back({b.view(i), d.view(i)});
+      if (there(b)) d.allocate(launches.driver().memory(call.device), call.stream);
+      else d.allocate();
+      for (int i = 0; i < b.size(); ++i) {
+        if (b.shape(i).volume() == 0) continue;
+        if (there(b)) copies.push_back({b.view(i), d.view(i)});
+        else copy_strided(b.view(i), d.view(i));
+      }
     }
     enqueue_copies(copies, launches);
     if (!waits) return own;
