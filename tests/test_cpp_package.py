@@ -197,6 +197,16 @@ def compile_and_run(program, standard, prefix, tmp_path, *more, env=None):
     run(tmp_path / "program", env={**(env or os.environ), "LD_LIBRARY_PATH": libraries})
 
 
+def test_headers_include_no_heavy_header_of_the_standard_library(prefix, tmp_path):
+    """Each of these costs a program as much to parse as Penstock's calls do; <memory>, <string> and <vector> are needed."""
+    heavy = "algorithm chrono format fstream functional iostream map mutex regex sstream thread unordered_map variant"
+    (tmp_path / "only.cpp").write_text("#include <penstock/fn.h>\n#include <penstock/image.hpp>\n")
+    command = [os.environ.get("CXX", "c++"), "-std=c++20", "-M", tmp_path / "only.cpp", *pkg_config(prefix)[0]]
+    parsed = {Path(name).name for name in run(*command).replace("\\\n", " ").split()}
+    assert "memory" in parsed and "geometry.h" in parsed
+    assert not parsed & set(heavy.split())
+
+
 def test_header_is_c99(prefix, tmp_path):
     source = tmp_path / "only.c"
     source.write_text("#include <penstock/image.h>\nint main(void) { return penstock_version()[0] != '0'; }\n")

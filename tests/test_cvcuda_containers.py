@@ -11,6 +11,7 @@ import penstock.cvcuda as cvcuda
 import pytest
 import torch
 from penstock.base.errors import OperatorError
+from penstock.cvcuda.calls import ROWS
 
 Format, Type = cvcuda.Format, cvcuda.Type
 RNG = np.random.default_rng(3)
@@ -191,6 +192,10 @@ def test_wrong_calls_say_what_is_wrong():
             call()
     with pytest.raises(OperatorError):
         cvcuda.resize(plain, (2, 2, 3))
+    with pytest.raises(RuntimeError, match="no plane"):
+        cvcuda.as_image([])
+    with pytest.raises(TypeError, match="reshape takes a Tensor, got ndarray"):
+        cvcuda.reshape(pixels(4, 5, 3), (60,))
     with pytest.raises(AttributeError, match="operators need no object"):
         _ = cvcuda.get_findhomography_operator
 
@@ -243,3 +248,30 @@ def test_install_and_uninstall():
     finally:
         cvcuda.uninstall()
     assert "cvcuda" not in sys.modules
+
+
+def test_an_argument_of_a_wrong_kind_names_the_call():
+    """Of every function: a TypeError, ValueError or the like, that is a RuntimeError too and begins with a name."""
+    tensor, wrong = cvcuda.as_tensor(pixels(4, 5, 3), "HWC"), [None, "x", b"zz", (), {}, -1, float("nan"), object()]
+    refused = 0
+    for name, row in ROWS.items():
+        for function, first in ((getattr(cvcuda, name), 1), (getattr(cvcuda, name + "_into"), 2)):
+            for value in wrong:
+                parameters = function.signatures[0][1].parameters.values()
+                count = sum(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in parameters)
+                try:
+                    function(*([tensor] * first + [value] * (count - first))[:count])
+                except NotImplementedError:
+                    continue
+                except OperatorError as error:
+                    assert str(error).startswith((name, "[")), error
+                    refused += 1
+    assert refused > 500
+
+
+def test_a_wrong_argument_is_shown_with_the_call():
+    tensor = cvcuda.as_tensor(pixels(4, 5, 3), "HWC")
+    with pytest.raises(TypeError, match=r"customcrop\(src: Tensor, rect: bytes, stream: NoneType\)"):
+        cvcuda.customcrop(tensor, b"a")
+    with pytest.raises(TypeError, match=r"bndbox_into\(dst: float, src: Tensor, bboxes: int"):
+        cvcuda.bndbox_into(1.5, tensor, 7)

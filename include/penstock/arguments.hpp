@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments of operators, and calls by name, for C++17 and later. penstock/penstock.hpp includes it.
 #pragma once
-#include <iterator>
 #include <optional>
 
 #include "penstock/batch.hpp"
@@ -106,7 +105,7 @@ class Arguments {
   Arguments() {
     penstock_arguments* handle = nullptr;
     check(penstock_arguments_create(&handle));
-    handle_.reset(handle, penstock_arguments_destroy);
+    handle_ = detail::owned(handle, [](void* h) { penstock_arguments_destroy(static_cast<penstock_arguments*>(h)); });
   }
   void set(const char* name, bool v) { check(penstock_set_bool(handle(), name, v)); }
   void set(const char* name, int v) { check(penstock_set_int(handle(), name, v)); }
@@ -122,8 +121,8 @@ class Arguments {
     check(penstock_set_floats(handle(), name, v.data(), v.size()));
   }
   void set(const char* name, const std::vector<std::string>& v) {
-    std::vector<const char*> texts;
-    for (const auto& s : v) texts.push_back(s.c_str());
+    const detail::Row<const char*> texts(v.size());
+    for (size_t i = 0; i < v.size(); ++i) texts[i] = v[i].c_str();
     check(penstock_set_strings(handle(), name, texts.data(), texts.size()));
   }
   // Any other range of numbers or strings: std::vector<float>, std::array, {224, 224}.
@@ -146,10 +145,10 @@ class Arguments {
     check(penstock_set_per_sample(handle(), name, per_sample.handle()));
   }
   void set(const char* name, const Value& value) { check(penstock_set_value(handle(), name, value.handle())); }
-  penstock_arguments* handle() const { return handle_.get(); }
+  penstock_arguments* handle() const { return static_cast<penstock_arguments*>(handle_.get()); }
 
  private:
-  std::shared_ptr<penstock_arguments> handle_;
+  std::shared_ptr<void> handle_;
 };
 
 // Where a call works and where its results go.
@@ -168,24 +167,22 @@ struct CallOptions {
 
 namespace detail {
 // Of this thread's last call.
-inline std::vector<SampleStatus> statuses_of(const std::vector<penstock_status>& statuses) {
-  std::vector<SampleStatus> all;
-  for (size_t i = 0; i < statuses.size(); ++i) all.push_back({statuses[i], penstock_sample_message(i)});
+inline std::vector<SampleStatus> statuses_of(const Row<penstock_status>& statuses) {
+  std::vector<SampleStatus> all(statuses.size());
+  for (size_t i = 0; i < statuses.size(); ++i) all[i] = {statuses[i], penstock_sample_message(i)};
   return all;
 }
-}  // namespace detail
-
-namespace detail {
-inline std::vector<Batch> run(const char* op, const std::vector<const penstock_batch*>& in, int num_samples,
+inline std::vector<Batch> run(const char* op, const Row<const penstock_batch*>& in, int num_samples,
                               const Arguments& arguments, const CallOptions& options) {
   size_t num_outputs = 0;
   check(penstock_count_outputs(op, arguments.handle(), &num_outputs));
   if (!options.into.empty() && options.into.size() != num_outputs)
     throw Error(PENSTOCK_ERROR_ARGUMENT, "options.into needs one batch for each output");
-  std::vector<const penstock_batch*> into;
-  for (const Batch& b : options.into) {
-    if (b.read_only()) throw Error(PENSTOCK_ERROR_ARGUMENT, "options.into holds a batch over const memory");
-    into.push_back(b.handle());
+  const Row<const penstock_batch*> into(options.into.size());
+  for (size_t i = 0; i < into.size(); ++i) {
+    if (options.into[i].read_only())
+      throw Error(PENSTOCK_ERROR_ARGUMENT, "options.into holds a batch over const memory");
+    into[i] = options.into[i].handle();
   }
   penstock_call_options o{};
   o.struct_size = sizeof o;
@@ -193,28 +190,24 @@ inline std::vector<Batch> run(const char* op, const std::vector<const penstock_b
   o.batch_size = options.batch_size;
   o.seed = options.seed, o.epoch = options.epoch, o.first_sample = options.first_sample, o.node = options.node;
   o.device_kind = options.device.kind, o.device_id = options.device.id, o.stream = options.device.stream;
-  o.into = into.empty() ? nullptr : into.data();
-  std::vector<Batch> results;
-  results.reserve(num_outputs);
-  std::vector<penstock_batch*> out(num_outputs, nullptr);
-  std::vector<penstock_status> statuses;
-  if (options.statuses) {
-    statuses.resize(static_cast<size_t>(num_samples), PENSTOCK_OK);
-    o.statuses = statuses.data(), o.num_statuses = statuses.size();
-  }
+  o.into = into.data();
+  std::vector<Batch> results(num_outputs);
+  const Row<penstock_batch*> out(num_outputs);
+  const Row<penstock_status> statuses(options.statuses && num_samples > 0 ? static_cast<size_t>(num_samples) : 0);
+  o.statuses = statuses.data(), o.num_statuses = statuses.size();
   check(penstock_call(op, in.data(), in.size(), arguments.handle(), &o, out.data(), out.size()));
-  for (penstock_batch* b : out) results.emplace_back(b);
+  for (size_t i = 0; i < num_outputs; ++i) results[i] = Batch(out[i]);
   if (!options.statuses) return results;
   *options.statuses = statuses_of(statuses);
-  const auto kept = std::make_shared<const std::vector<SampleStatus>>(*options.statuses);
+  const std::shared_ptr<const std::vector<SampleStatus>> kept(new std::vector<SampleStatus>(*options.statuses));
   for (Batch& b : results) b.set_statuses(kept);
   return results;
 }
 // What the calls of fn.h are made of.
 inline std::vector<Batch> call_all(const char* op, std::initializer_list<const Batch*> inputs,
                                    const Arguments& arguments, const CallOptions& options) {
-  std::vector<const penstock_batch*> in;
-  for (const Batch* b : inputs) in.push_back(b->handle());
+  const Row<const penstock_batch*> in(inputs.size());
+  for (size_t i = 0; i < in.size(); ++i) in[i] = inputs.begin()[i]->handle();
   return run(op, in, inputs.size() ? (*inputs.begin())->size() : options.batch_size, arguments, options);
 }
 inline Batch call_one(const char* op, std::initializer_list<const Batch*> inputs, const Arguments& arguments,
@@ -226,8 +219,8 @@ inline Batch call_one(const char* op, std::initializer_list<const Batch*> inputs
 // Calls any operator by its name.
 inline std::vector<Batch> call(const char* op, const std::vector<Batch>& inputs, const Arguments& arguments = {},
                                const CallOptions& options = {}) {
-  std::vector<const penstock_batch*> in;
-  for (const Batch& b : inputs) in.push_back(b.handle());
+  const detail::Row<const penstock_batch*> in(inputs.size());
+  for (size_t i = 0; i < in.size(); ++i) in[i] = inputs[i].handle();
   return detail::run(op, in, inputs.empty() ? options.batch_size : inputs[0].size(), arguments, options);
 }
 

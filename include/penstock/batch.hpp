@@ -36,6 +36,36 @@ inline void check(penstock_status status) {
   if (status != PENSTOCK_OK) throw Error(status, penstock_last_error());
 }
 
+namespace detail {
+// What calls of C take and give, in a row. Programs parse this header often: std::vector costs a compiler much more.
+template <class T> class Row {
+ public:
+  explicit Row(size_t count) : data_(count ? new T[count]() : nullptr), count_(count) {}
+  ~Row() { delete[] data_; }
+  Row(const Row&) = delete;
+  Row& operator=(const Row&) = delete;
+  T* data() const { return data_; }
+  size_t size() const { return count_; }
+  T& operator[](size_t i) const { return data_[i]; }
+  T* begin() const { return data_; }
+  T* end() const { return data_ + count_; }
+
+ private:
+  T* data_;
+  size_t count_;
+};
+// The one std::shared_ptr that is made with a function that destroys, for the same reason.
+inline std::shared_ptr<void> owned(void* handle, void (*destroy)(void*)) { return {handle, destroy}; }
+// The copy of a text that a call returned; frees the text.
+inline std::string taken(char* text) {
+  struct Freed {
+    char* text;
+    ~Freed() { penstock_free_text(text); }
+  } const freed{text};
+  return text;
+}
+}  // namespace detail
+
 // ---- Types ----
 
 // The types of elements.
@@ -102,6 +132,7 @@ class Allocator {
   // once.
   template <class Memory> explicit Allocator(std::shared_ptr<Memory> resource) {
     using Resource = std::shared_ptr<Memory>;
+    if (!resource) throw Error(PENSTOCK_ERROR_ARGUMENT, "the allocator is a null pointer");
     auto user = std::make_unique<Resource>(std::move(resource));
     penstock_allocator_functions f{};
     f.struct_size = sizeof f;
@@ -120,12 +151,12 @@ class Allocator {
     penstock_allocator* handle = nullptr;
     check(penstock_allocator_create(&f, &handle));
     user.release();
-    handle_.reset(handle, penstock_allocator_destroy);
+    handle_ = detail::owned(handle, [](void* h) { penstock_allocator_destroy(static_cast<penstock_allocator*>(h)); });
   }
-  penstock_allocator* handle() const { return handle_.get(); }
+  penstock_allocator* handle() const { return static_cast<penstock_allocator*>(handle_.get()); }
 
  private:
-  std::shared_ptr<penstock_allocator> handle_;
+  std::shared_ptr<void> handle_;
 };
 
 inline void set_default_allocator(const Allocator& a) { check(penstock_set_default_allocator(a.handle())); }
@@ -149,6 +180,7 @@ inline std::shared_ptr<void>& program_pool() {
 //   void parallel_for(int64_t count, PoolTask task)  runs task(index, thread) for each index, returns after all
 // Tasks that run at the same time have different values of `thread`. Call it from one thread, while no call runs.
 template <class Pool> void set_thread_pool(std::shared_ptr<Pool> pool) {
+  if (!pool) throw Error(PENSTOCK_ERROR_ARGUMENT, "the thread pool is a null pointer");
   penstock_thread_pool p{};
   p.struct_size = sizeof p;
   p.user = pool.get();
@@ -266,13 +298,39 @@ struct SampleStatus {
   bool ok() const { return status == PENSTOCK_OK; }
 };
 
+namespace detail {
+// From a sample to the next, in an array of shape (N, ...). Refuses what no memory holds before anything is allocated
+// for its samples. A negative extent is left to the library, which names it.
+inline int64_t bytes_between_samples(const Shape& shape, const Shape& strides, int element) {
+  if (shape.empty() || shape[0] < 1)
+    throw Error(PENSTOCK_ERROR_ARGUMENT, "the first extent must be the number of samples");
+  if (!strides.empty() && strides.size() != shape.size())
+    throw Error(PENSTOCK_ERROR_ARGUMENT, "there must be a stride for each extent, the number of samples included");
+  if (shape[0] > 0x7fffffff) throw Error(PENSTOCK_ERROR_ARGUMENT, "a batch has at most 2147483647 samples");
+  bool empty = false;
+  double step = strides.empty() ? 1 : static_cast<double>(strides[0]);
+  for (size_t d = 1; strides.empty() && d < shape.size(); ++d) {
+    empty = empty || shape[d] <= 0;
+    step *= static_cast<double>(shape[d]);
+  }
+  if (empty) return 0;
+  const double all = step * element * static_cast<double>(shape[0]);
+  if (all > 4e18 || all < -4e18) throw Error(PENSTOCK_ERROR_ARGUMENT, "the array is larger than the address space");
+  int64_t bytes = strides.empty() ? element : strides[0] * element;
+  for (size_t d = 1; strides.empty() && d < shape.size(); ++d) bytes *= shape[d];
+  return bytes;
+}
+}  // namespace detail
+
 struct PackedSamples;
 
 // Samples of one type in memory of the host or of a GPU, that may differ in their shapes.
 class Batch {
  public:
   Batch() = default;
-  explicit Batch(penstock_batch* owned) : handle_(owned, penstock_batch_destroy) {}
+  explicit Batch(penstock_batch* owned)
+      : handle_(detail::owned(owned, [](void* h) { penstock_batch_destroy(static_cast<penstock_batch*>(h)); }), owned) {
+  }
 
   // Row-major samples in the caller's memory, without a copy. `owner` is kept until nothing refers to the memory;
   // without one, the memory must outlive the batch and everything that refers to it. Operators only read their inputs.
@@ -290,8 +348,8 @@ class Batch {
                     std::shared_ptr<void> owner = nullptr, const Device& device = {}) {
     if (data.size() != shapes.size())
       throw Error(PENSTOCK_ERROR_ARGUMENT, "the number of pointers must equal the number of shapes");
-    std::vector<void*> pointers;
-    for (T* p : data) pointers.push_back(const_cast<std::remove_const_t<T>*>(p));
+    const detail::Row<void*> pointers(data.size());
+    for (size_t i = 0; i < data.size(); ++i) pointers[i] = const_cast<std::remove_const_t<T>*>(data[i]);
     Batch made = create(dtype, shapes, layout, pointers.data(), nullptr, std::move(owner), device, strides);
     made.read_only_ = std::is_const_v<T>;
     return made;
@@ -313,16 +371,11 @@ class Batch {
   template <class T>
   static Batch wrap(T* data, DType dtype, const Shape& shape, const Shape& strides = {}, const std::string& layout = {},
                     std::shared_ptr<void> owner = nullptr, const Device& device = {}) {
-    if (shape.empty() || shape[0] < 1)
-      throw Error(PENSTOCK_ERROR_ARGUMENT, "the first extent must be the number of samples");
-    if (!strides.empty() && strides.size() != shape.size())
-      throw Error(PENSTOCK_ERROR_ARGUMENT, "there must be a stride for each extent, the number of samples included");
-    int64_t step = strides.empty() ? 1 : strides[0];
-    for (size_t d = 1; strides.empty() && d < shape.size(); ++d) step *= shape[d];
+    const int64_t step = detail::bytes_between_samples(shape, strides, size_of(dtype));
     using Bytes = std::conditional_t<std::is_const_v<T>, const char, char>;
     std::vector<T*> pointers;
     for (int64_t i = 0; i < shape[0]; ++i)
-      pointers.push_back(reinterpret_cast<T*>(reinterpret_cast<Bytes*>(data) + i * step * size_of(dtype)));
+      pointers.push_back(reinterpret_cast<T*>(reinterpret_cast<Bytes*>(data) + i * step));
     const auto n = static_cast<size_t>(shape[0]);
     const std::vector<Shape> shapes(n, Shape(shape.begin() + 1, shape.end()));
     const std::vector<Shape> steps(strides.empty() ? 0 : n,
@@ -455,39 +508,37 @@ class Batch {
   static Batch create(DType dtype, const std::vector<Shape>& shapes, const std::string& layout, void* const* data,
                       const penstock_allocator* allocator, std::shared_ptr<void> owner, const Device& device,
                       const std::vector<Shape>& strides = {}) {
-    std::vector<int64_t> steps;
     if (!strides.empty() && strides.size() != shapes.size())
       throw Error(PENSTOCK_ERROR_ARGUMENT, "the number of strides must equal the number of shapes");
-    for (size_t i = 0; i < strides.size(); ++i) {
+    for (size_t i = 0; i < strides.size(); ++i)
       if (strides[i].size() != shapes[i].size())
         throw Error(PENSTOCK_ERROR_ARGUMENT, "a sample must have a stride for each of its extents");
-      steps.insert(steps.end(), strides[i].begin(), strides[i].end());
-    }
-    std::vector<int64_t> extents;
-    for (const Shape& s : shapes) {
-      if (s.size() != shapes[0].size()) throw Error(PENSTOCK_ERROR_TYPE, "all samples must have the same rank");
-      extents.insert(extents.end(), s.begin(), s.end());
-    }
+    const size_t rank = shapes.empty() ? 0 : shapes[0].size();
+    for (const Shape& s : shapes)
+      if (s.size() != rank) throw Error(PENSTOCK_ERROR_TYPE, "all samples must have the same rank");
+    const detail::Row<int64_t> extents(rank * shapes.size()), steps(rank * strides.size());
+    for (size_t i = 0; i < extents.size(); ++i) extents[i] = shapes[i / rank][i % rank];
+    for (size_t i = 0; i < steps.size(); ++i) steps[i] = strides[i / rank][i % rank];
     penstock_batch_description d{};
     d.struct_size = sizeof d;
     d.dtype = static_cast<penstock_dtype>(dtype);
-    d.ndim = shapes.empty() ? 0 : static_cast<int>(shapes[0].size());
+    d.ndim = static_cast<int>(rank);
     d.layout = layout.c_str();
     d.num_samples = static_cast<int>(shapes.size());
     d.shapes = extents.data();
     d.data = data;
-    d.strides = steps.empty() ? nullptr : steps.data();
+    d.strides = steps.data();
     d.allocator = allocator;
     d.device_kind = device.kind, d.device_id = device.id, d.stream = device.stream;
-    std::unique_ptr<std::shared_ptr<void>> user;
-    if (owner) {
-      user = std::make_unique<std::shared_ptr<void>>(std::move(owner));
-      d.release = [](void* u) { delete static_cast<std::shared_ptr<void>*>(u); };
-      d.release_user = user.get();
-    }
+    struct Kept {
+      std::shared_ptr<void>* owner;
+      ~Kept() { delete owner; }
+    } kept{owner ? new std::shared_ptr<void>(std::move(owner)) : nullptr};
+    if (kept.owner) d.release = [](void* u) { delete static_cast<std::shared_ptr<void>*>(u); };
+    d.release_user = kept.owner;
     penstock_batch* handle = nullptr;
     check(penstock_batch_create(&d, &handle));
-    user.release();
+    kept.owner = nullptr;
     return Batch(handle);
   }
   std::shared_ptr<penstock_batch> handle_;

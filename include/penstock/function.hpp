@@ -44,9 +44,9 @@ class Function {
   Function(const Graph& graph, const std::vector<Value>& outputs, const FunctionOptions& options = {}) {
     const auto o = c_options(options);
     penstock_function* handle = nullptr;
-    const auto results = detail::handles_of(graph, outputs);
+    const detail::ValueHandles results(graph.handle(), outputs);
     check(penstock_function_create(graph.handle(), results.data(), results.size(), &o, &handle));
-    handle_.reset(handle, penstock_function_destroy);
+    handle_ = owned(handle);
     read_info();
   }
   // From the JSON of a pipeline that save(), in C++ or in Python, wrote.
@@ -62,11 +62,11 @@ class Function {
 
   // The results, one batch for each output; an empty one where options.into has memory.
   std::vector<Batch> operator()(const std::vector<Batch>& inputs, const FunctionCallOptions& options = {}) const {
-    std::vector<penstock_batch*> handles(static_cast<size_t>(num_outputs_), nullptr);
-    std::vector<Batch> results;
-    results.reserve(handles.size());
+    const detail::Row<penstock_batch*> handles(static_cast<size_t>(num_outputs_));
+    std::vector<Batch> results(handles.size());
     call(inputs, options.into, options, handles.data());
-    for (penstock_batch* b : handles) b ? results.emplace_back(b) : results.emplace_back();
+    for (size_t i = 0; i < results.size(); ++i)
+      if (handles[i]) results[i] = Batch(handles[i]);
     return results;
   }
   // Writes all results into memory of the program. Such a call, with batches that were made before
@@ -84,15 +84,17 @@ class Function {
   std::vector<FunctionValue> outputs() const { return values(penstock_function_get_output, num_outputs_); }
   // How the graph was grouped into stages; for human readers.
   std::string plan() const {
-    char* owned = nullptr;
-    check(penstock_function_plan(handle(), &owned));
-    const std::unique_ptr<char, void (*)(char*)> keep(owned, penstock_free_text);
-    return owned;
+    char* text = nullptr;
+    check(penstock_function_plan(handle(), &text));
+    return detail::taken(text);
   }
-  penstock_function* handle() const { return handle_.get(); }
+  penstock_function* handle() const { return static_cast<penstock_function*>(handle_.get()); }
 
  private:
-  explicit Function(penstock_function* owned) : handle_(owned, penstock_function_destroy) { read_info(); }
+  explicit Function(penstock_function* handle) : handle_(owned(handle)) { read_info(); }
+  static std::shared_ptr<void> owned(penstock_function* handle) {
+    return detail::owned(handle, [](void* h) { penstock_function_destroy(static_cast<penstock_function*>(h)); });
+  }
   static penstock_function_options c_options(const FunctionOptions& options) {
     penstock_function_options o{};
     o.struct_size = sizeof o;
@@ -107,29 +109,28 @@ class Function {
     num_inputs_ = i.num_inputs, num_outputs_ = i.num_outputs;
   }
   template <class Get> std::vector<FunctionValue> values(Get get, int count) const {
-    std::vector<FunctionValue> all;
-    for (int k = 0; k < count; ++k) {
+    std::vector<FunctionValue> all(static_cast<size_t>(count));
+    for (size_t k = 0; k < all.size(); ++k) {
       penstock_function_value v{};
       v.struct_size = sizeof v;
-      check(get(handle(), static_cast<size_t>(k), &v));
-      all.push_back({v.name, static_cast<DType>(v.dtype), v.ndim, v.layout, v.device_kind == PENSTOCK_GPU});
+      check(get(handle(), k, &v));
+      all[k] = {v.name, static_cast<DType>(v.dtype), v.ndim, v.layout, v.device_kind == PENSTOCK_GPU};
     }
     return all;
   }
   // Handles of batches, without an allocation for the usual number of them.
   class Handles {
    public:
-    explicit Handles(const std::vector<Batch>& batches) {
-      if (batches.size() > few) many_.resize(batches.size());
-      const penstock_batch** to = many_.empty() ? few_ : many_.data();
+    explicit Handles(const std::vector<Batch>& batches) : many_(batches.size() > few ? batches.size() : 0) {
+      const penstock_batch** to = many_.size() ? many_.data() : few_;
       for (size_t i = 0; i < batches.size(); ++i) to[i] = batches[i].handle();
     }
-    const penstock_batch* const* data() const { return many_.empty() ? few_ : many_.data(); }
+    const penstock_batch* const* data() const { return many_.size() ? many_.data() : few_; }
 
    private:
     static constexpr size_t few = 8;
     const penstock_batch* few_[few] = {};
-    std::vector<const penstock_batch*> many_;
+    detail::Row<const penstock_batch*> many_;
   };
   void call(const std::vector<Batch>& inputs, const std::vector<Batch>& into, const FunctionCallOptions& options,
             penstock_batch** results) const {
@@ -144,17 +145,15 @@ class Function {
     o.into = into.empty() ? nullptr : targets.data();
     o.epoch = options.epoch, o.first_sample = options.first_sample;
     o.batch_size = options.batch_size, o.stream = options.stream;
-    std::vector<penstock_status> statuses;
-    if (options.statuses) {
-      statuses.resize(static_cast<size_t>(inputs.empty() ? options.batch_size : inputs[0].size()), PENSTOCK_OK);
-      o.statuses = statuses.data(), o.num_statuses = statuses.size();
-    }
+    const int samples = !options.statuses ? 0 : inputs.empty() ? options.batch_size : inputs[0].size();
+    const detail::Row<penstock_status> statuses(samples > 0 ? static_cast<size_t>(samples) : 0);
+    o.statuses = statuses.data(), o.num_statuses = statuses.size();
     check(penstock_function_call(handle(), in.data(), inputs.size(), &o, results, static_cast<size_t>(num_outputs_)));
     if (!options.statuses) return;
     *options.statuses = detail::statuses_of(statuses);
   }
 
-  std::shared_ptr<penstock_function> handle_;
+  std::shared_ptr<void> handle_;
   int num_inputs_ = 0, num_outputs_ = 0;
 };
 

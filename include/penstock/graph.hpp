@@ -8,9 +8,18 @@
 namespace penstock {
 inline namespace api {
 
-class Graph;
 namespace detail {
-std::vector<penstock_value> handles_of(const Graph& graph, const std::vector<Value>& values);
+// The handles of values of one graph.
+class ValueHandles : public Row<penstock_value> {
+ public:
+  ValueHandles(const penstock_graph* graph, const std::vector<Value>& values) : Row(values.size()) {
+    for (size_t i = 0; i < size(); ++i) {
+      if (values[i].graph && values[i].graph.get() != graph)
+        throw Error(PENSTOCK_ERROR_ARGUMENT, "a value belongs to another graph");
+      data()[i] = values[i].handle();
+    }
+  }
+};
 }  // namespace detail
 
 // Where and as what an operator of a graph runs.
@@ -28,20 +37,20 @@ class Graph {
   explicit Graph(uint64_t seed = 0) {
     penstock_graph* handle = nullptr;
     check(penstock_graph_create(seed, &handle));
-    handle_.reset(handle, penstock_graph_destroy);
+    handle_ = {detail::owned(handle, [](void* h) { penstock_graph_destroy(static_cast<penstock_graph*>(h)); }), handle};
   }
   // num_outputs 0: as many as the operator has with these arguments. device "": where the inputs are.
   std::vector<Value> add(const char* op, const std::vector<Value>& inputs, const Arguments& arguments = {},
                          const std::string& name = {}, int num_outputs = 0, const std::string& device = {}) {
     size_t count = static_cast<size_t>(num_outputs);
     if (num_outputs <= 0) check(penstock_count_outputs(op, arguments.handle(), &count));
-    std::vector<penstock_value> outputs(count);
+    const detail::Row<penstock_value> outputs(count);
     check(penstock_graph_set_device(handle(), device.empty() ? nullptr : device.c_str()));
-    const auto values = detail::handles_of(*this, inputs);
+    const detail::ValueHandles values(handle(), inputs);
     check(penstock_graph_add(handle(), op, name.empty() ? nullptr : name.c_str(), values.data(), values.size(),
                              arguments.handle(), outputs.data(), outputs.size()));
-    std::vector<Value> made;
-    for (const penstock_value& v : outputs) made.push_back({v.node, v.output, handle_});
+    std::vector<Value> made(count);
+    for (size_t i = 0; i < count; ++i) made[i] = {outputs[i].node, outputs[i].output, handle_};
     return made;
   }
   penstock_graph* handle() const { return handle_.get(); }
@@ -62,30 +71,26 @@ class Graph {
 };
 
 namespace detail {
-inline std::vector<penstock_value> handles_of(const Graph& graph, const std::vector<Value>& values) {
-  std::vector<penstock_value> all;
-  for (const Value& v : values) {
-    if (v.graph && v.graph.get() != graph.handle())
-      throw Error(PENSTOCK_ERROR_ARGUMENT, "a value belongs to another graph");
-    all.push_back(v.handle());
-  }
-  return all;
-}
 // Of a saved pipeline.
 inline std::string text_of_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (!file) throw Error(PENSTOCK_ERROR_FILE_MISSING, "cannot open " + path);
+  struct File {
+    std::FILE* stream;
+    ~File() {
+      if (stream) std::fclose(stream);
+    }
+  } const file{std::fopen(path.c_str(), "rb")};
+  if (!file.stream) throw Error(PENSTOCK_ERROR_FILE_MISSING, "cannot open " + path);
   std::string text;
   char part[4096];
-  while (const size_t n = std::fread(part, 1, sizeof part, file.get())) text.append(part, n);
-  if (std::ferror(file.get())) throw Error(PENSTOCK_ERROR_DATA, "cannot read " + path);
+  while (const size_t n = std::fread(part, 1, sizeof part, file.stream)) text.append(part, n);
+  if (std::ferror(file.stream)) throw Error(PENSTOCK_ERROR_DATA, "cannot read " + path);
   return text;
 }
 // What the calls of fn.h with a Value are made of.
 inline std::vector<Value> add_all(const char* op, std::initializer_list<const Value*> inputs,
                                   const Arguments& arguments, const NodeOptions& options) {
-  std::vector<Value> values;
-  for (const Value* v : inputs) values.push_back(*v);
+  std::vector<Value> values(inputs.size());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = *inputs.begin()[i];
   return Graph::of(values[0]).add(op, values, arguments, options);
 }
 inline Value add_one(const char* op, std::initializer_list<const Value*> inputs, const Arguments& arguments,

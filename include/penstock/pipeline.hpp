@@ -62,9 +62,9 @@ class Pipeline {
   Pipeline(const Graph& graph, const std::vector<Value>& outputs, const PipelineOptions& options) {
     const auto o = c_options(options);
     penstock_pipeline* handle = nullptr;
-    const auto values = detail::handles_of(graph, outputs);
+    const detail::ValueHandles values(graph.handle(), outputs);
     check(penstock_pipeline_create(graph.handle(), values.data(), values.size(), &o, &handle));
-    handle_.reset(handle, penstock_pipeline_destroy);
+    handle_ = owned(handle);
   }
   // From the JSON that save(), in C++ or in Python, wrote.
   static Pipeline load(const std::string& json, const PipelineOptions& options = {}) {
@@ -96,19 +96,18 @@ class Pipeline {
     o.struct_size = sizeof o;
     o.poll = [](void* user) { return static_cast<int>((*static_cast<const Stop*>(user))()); };
     o.poll_user = const_cast<Stop*>(&stop);
-    std::vector<penstock_batch*> handles(static_cast<size_t>(info().num_outputs), nullptr);
-    std::vector<Batch> batches;
-    batches.reserve(handles.size());
+    const detail::Row<penstock_batch*> handles(static_cast<size_t>(info().num_outputs));
+    std::vector<Batch> batches(handles.size());
     const penstock_status status = penstock_pipeline_run(handle(), &o, handles.data(), handles.size());
     if (status == PENSTOCK_ERROR_STOPPED) return false;
     check(status);
-    for (penstock_batch* b : handles) batches.emplace_back(b);
+    for (size_t i = 0; i < batches.size(); ++i) batches[i] = Batch(handles[i]);
     out = std::move(batches);
     return true;
   }
   void feed(const std::string& name, const std::vector<Batch>& batches) {
-    std::vector<const penstock_batch*> handles;
-    for (const Batch& b : batches) handles.push_back(b.handle());
+    const detail::Row<const penstock_batch*> handles(batches.size());
+    for (size_t i = 0; i < handles.size(); ++i) handles[i] = batches[i].handle();
     check(penstock_pipeline_feed(handle(), name.c_str(), handles.data(), handles.size()));
   }
   void reset() { check(penstock_pipeline_reset(handle())); }
@@ -128,12 +127,12 @@ class Pipeline {
   void replay(const std::string& params) { check(penstock_pipeline_replay(handle(), params.c_str())); }
   // The samples left out of the last batch, in order. statistics() counts those of all batches.
   std::vector<LeftOut> left_out() const {
-    std::vector<LeftOut> list;
-    for (int i = 0, n = info().num_left_out; i < n; ++i) {
+    std::vector<LeftOut> list(static_cast<size_t>(info().num_left_out));
+    for (size_t i = 0; i < list.size(); ++i) {
       penstock_left_out l{};
       l.struct_size = sizeof l;
-      check(penstock_pipeline_get_left_out(handle(), static_cast<size_t>(i), &l));
-      list.push_back({l.number, l.batch, l.epoch, l.position, l.source, l.message});
+      check(penstock_pipeline_get_left_out(handle(), i, &l));
+      list[i] = {l.number, l.batch, l.epoch, l.position, l.source, l.message};
     }
     return list;
   }
@@ -147,19 +146,18 @@ class Pipeline {
   std::string trace() {
     char* json = nullptr;
     check(penstock_pipeline_trace(handle(), &json));
-    const std::unique_ptr<char, void (*)(char*)> freed(json, penstock_free_text);
-    return json;
+    return detail::taken(json);
   }
 
   int batch_size() const { return info().batch_size; }
   int num_outputs() const { return info().num_outputs; }
   std::vector<OutputSpec> output_spec() const {
-    std::vector<OutputSpec> all;
-    for (int i = 0, n = num_outputs(); i < n; ++i) {
+    std::vector<OutputSpec> all(static_cast<size_t>(num_outputs()));
+    for (size_t i = 0; i < all.size(); ++i) {
       penstock_output_spec s{};
       s.struct_size = sizeof s;
-      check(penstock_pipeline_get_output_spec(handle(), static_cast<size_t>(i), &s));
-      all.push_back({s.dtype, s.ndim, s.layout, {s.shape, s.shape + (s.ndim < 0 ? 0 : s.ndim)}, s.on_gpu != 0});
+      check(penstock_pipeline_get_output_spec(handle(), i, &s));
+      all[i] = {s.dtype, s.ndim, s.layout, {s.shape, s.shape + (s.ndim < 0 ? 0 : s.ndim)}, s.on_gpu != 0};
     }
     return all;
   }
@@ -171,10 +169,13 @@ class Pipeline {
     return {m.epoch_size, m.epoch_size_padded,   m.shard_size,         m.num_shards,
             m.shard_id,   m.pad_last_batch != 0, m.stick_to_shard != 0};
   }
-  penstock_pipeline* handle() const { return handle_.get(); }
+  penstock_pipeline* handle() const { return static_cast<penstock_pipeline*>(handle_.get()); }
 
  private:
-  explicit Pipeline(penstock_pipeline* owned) : handle_(owned, penstock_pipeline_destroy) {}
+  explicit Pipeline(penstock_pipeline* handle) : handle_(owned(handle)) {}
+  static std::shared_ptr<void> owned(penstock_pipeline* handle) {
+    return detail::owned(handle, [](void* h) { penstock_pipeline_destroy(static_cast<penstock_pipeline*>(h)); });
+  }
   static penstock_pipeline_options c_options(const PipelineOptions& options) {
     penstock_pipeline_options o{};
     o.struct_size = sizeof o;
@@ -196,12 +197,11 @@ class Pipeline {
     return i;
   }
   std::string text(penstock_status (*get)(const penstock_pipeline*, char**)) const {
-    char* owned = nullptr;
-    check(get(handle(), &owned));
-    const std::unique_ptr<char, void (*)(char*)> keep(owned, penstock_free_text);
-    return owned;
+    char* text = nullptr;
+    check(get(handle(), &text));
+    return detail::taken(text);
   }
-  std::shared_ptr<penstock_pipeline> handle_;
+  std::shared_ptr<void> handle_;
 };
 
 }  // namespace api

@@ -77,6 +77,20 @@ TEST(CppCalls, RegionsAndRowsWithPitchAreReadAndWritten) {
   EXPECT_THROW(Batch::wrap({corner}, DType::uint8, {shape}, {strides, strides}), Error);
   options.into = {Batch::wrap({static_cast<const uint8_t*>(place)}, DType::uint8, {shape}, {{40, 3, 1}}, "HWC")};
   EXPECT_THROW(fn::flip(region, {}, options), Error);
+  // Side by side in one picture, as in an atlas, but not at one place.
+  std::vector<uint8_t> atlas(4 * 30);
+  options.into = {
+      Batch::wrap({atlas.data(), atlas.data() + 15}, DType::uint8, {shape, shape}, {{30, 3, 1}, {30, 3, 1}}, "HWC")};
+  const Batch two = Batch::wrap({corner, corner}, DType::uint8, {shape, shape}, {strides, strides}, "HWC");
+  fn::flip(two, {}, options);
+  for (size_t i = 0; i < atlas.size(); ++i) EXPECT_EQ(atlas[i], wanted[i / 30 * 15 + i % 15]) << i;
+  options.into = {Batch::wrap({place, place}, DType::uint8, {shape, shape}, {{40, 3, 1}, {40, 3, 1}}, "HWC")};
+  EXPECT_THROW(fn::flip(two, {}, options), Error);
+  // Stride 0: read as one row for all, never written.
+  const Batch repeated = Batch::wrap({corner}, DType::uint8, {shape}, {{0, 3, 1}}, "HWC");
+  EXPECT_EQ(elements<uint8_t>(fn::flip(repeated)[0])[15 + 2], corner[12 + 2]);
+  options.into = {Batch::wrap({place}, DType::uint8, {shape}, {{0, 3, 1}}, "HWC")};
+  EXPECT_THROW(fn::flip(region, {}, options), Error);
 }
 
 struct MyHalf {

@@ -2,6 +2,7 @@
 // penstock.hpp and fn.h, as a C++ program sees them.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory_resource>
 
 #include "capi/capi_test.h"
@@ -69,6 +70,47 @@ TEST(Cpp, ErrorsHaveAStatus) {
   Arguments list;
   list.set("horizontal", "yes");
   EXPECT_EQ(status_of([&] { call("flip", {images}, list); }), PENSTOCK_ERROR_TYPE);
+}
+
+// Before anything is computed from a shape, or allocated for each of its samples.
+TEST(Cpp, ArraysThatNoMemoryHoldsAreRefused) {
+  uint8_t bytes[48] = {};
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  const auto refused = [&](const Shape& shape, const Shape& strides, const std::string& words) {
+    try {
+      Batch::wrap(bytes, DType::uint8, shape, strides);
+      ADD_FAILURE() << "no error of: " << words;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.status(), PENSTOCK_ERROR_ARGUMENT);
+      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+    }
+  };
+  refused({1, most, most, 3}, {}, "larger than the address space");
+  refused({2, most / 2, 5, 3}, {}, "larger than the address space");
+  refused({2, 1, 3}, {most, 3, 1}, "larger than the address space");
+  refused({2, 1, 3}, {-most, 3, 1}, "larger than the address space");
+  refused({most, 0, 3}, {}, "at most 2147483647 samples");
+  refused({1, -4, 3}, {}, "extent -4");
+  EXPECT_EQ(Batch::wrap(bytes, {2, 0, most, 3})[1].size(), 0);
+  EXPECT_EQ(Batch::wrap(bytes + 24, DType::uint8, {2, 8, 3}, {-24, 3, 1})[1].data, bytes);
+}
+
+TEST(Cpp, NullPointersOfTheProgramAreRefused) {
+  struct Pool {
+    static int threads() { return 1; }
+    static void parallel_for(int64_t, const PoolTask&) {}
+  };
+  EXPECT_THROW(Allocator(std::shared_ptr<std::pmr::memory_resource>()), Error);
+  EXPECT_THROW(set_thread_pool(std::shared_ptr<Pool>()), Error);
+}
+
+// A negative number of samples reaches the library, which names it.
+TEST(Cpp, StatusesOfANegativeBatchAreRefused) {
+  std::vector<SampleStatus> statuses;
+  CallOptions options;
+  options.batch_size = -3;
+  options.statuses = &statuses;
+  EXPECT_THROW(fn::random::coin_flip({}, options), Error);
 }
 
 TEST(Cpp, OwnersAndAllocatorsLiveAsLongAsNeeded) {

@@ -106,6 +106,11 @@ TEST(FunctionApi, WritesIntoStridedMemory) {
           ASSERT_EQ(atlas[i * kSample + c * kPlane + y * kRow + x], expected[k++]) << i << c << y << x;
   for (const float v : atlas) between += v == -1.0f;
   EXPECT_EQ(between, static_cast<int64_t>(atlas.size() - expected.size()));
+  const Shape one{3, kSide, kSide};
+  const std::vector<Shape> same(4, one), repeated(4, Shape{kPlane, 0, 1}), rows(4, Shape{kPlane, kRow, 1});
+  EXPECT_THROW(f({photos.batch()}, {Batch::wrap(data, DType::float32, same, repeated)}), Error);
+  data[2] = data[1];
+  EXPECT_THROW(f({photos.batch()}, {Batch::wrap(data, DType::float32, same, rows)}), Error);
 }
 
 TEST(FunctionApi, ADamagedFileFailsAlone) {

@@ -76,20 +76,41 @@ void CallTargets::fill(std::vector<Batch>& results) const {
   }
 }
 
+MemoryRange range_of(const View& v, bool written, int i) {
+  int64_t first = 0, last = 0;  // offsets of the outermost elements
+  for (int d = 0; d < v.shape.size(); ++d) {
+    // PyTorch refuses this for a result, too.
+    if (written && v.strides[d] == 0 && v.shape[d] > 1)
+      bad_argument("the memory for sample {} has one place for all {} elements of dimension {}: its stride is 0", i,
+                   v.shape[d], d);
+    (v.strides[d] < 0 ? first : last) += (v.shape[d] - 1) * v.strides[d];
+  }
+  const auto size = static_cast<int64_t>(size_of(v.dtype));
+  return {v.as<char>() + first * size, v.as<char>() + (last + 1) * size, written};
+}
+
+bool overlap(std::span<MemoryRange> ranges, bool gaps) {
+  std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  const char *written = nullptr, *written_end = nullptr, *read_end = nullptr;  // of all ranges so far
+  for (const MemoryRange& r : ranges) {
+    if (r.begin < (r.written ? read_end : written_end)) return true;
+    if (r.written && (gaps ? r.begin == written : r.begin < written_end)) return true;
+    if (r.written) written = r.begin;
+    auto& end = r.written ? written_end : read_end;
+    end = std::max(end, r.end);
+  }
+  return false;
+}
+
 void check_overlap(std::span<const Batch> inputs, std::span<const Argument> args, std::span<const Batch* const> into) {
-  struct Range {
-    const char *begin, *end;
-    bool written;
-  };
-  std::vector<Range> ranges;
+  std::vector<MemoryRange> ranges;
+  bool gaps = false;
   const auto add = [&](const Batch& b, bool written) {
     for (int i = 0; i < b.size(); ++i) {
       const View v = b.view(i);
       if (v.volume() == 0) continue;
-      int64_t first = 0, last = 0;  // offsets of the outermost elements
-      for (int d = 0; d < v.shape.size(); ++d) (v.strides[d] < 0 ? first : last) += (v.shape[d] - 1) * v.strides[d];
-      const auto size = static_cast<int64_t>(size_of(v.dtype));
-      ranges.push_back({v.as<char>() + first * size, v.as<char>() + (last + 1) * size, written});
+      ranges.push_back(range_of(v, written, i));
+      gaps |= written && !v.dense();
     }
   };
   for (const Batch& b : inputs) add(b, false);
@@ -97,14 +118,7 @@ void check_overlap(std::span<const Batch> inputs, std::span<const Argument> args
     if (a.batch) add(*a.batch, false);
   for (const Batch* b : into)
     if (b) add(*b, true);
-  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
-  const char *end = nullptr, *written_end = nullptr;  // ends of all ranges so far, and of the written ones
-  for (const Range& r : ranges) {
-    if (r.begin < (r.written ? end : written_end))
-      bad_argument("the memory for the result overlaps an input, an argument or another result");
-    end = std::max(end, r.end);
-    if (r.written) written_end = std::max(written_end, r.end);
-  }
+  if (overlap(ranges, gaps)) bad_argument("the memory for the result overlaps an input, an argument or another result");
 }
 
 }  // namespace penstock

@@ -27,6 +27,17 @@ class CallTargets {
   std::span<const Batch* const> into_;
   std::vector<const Batch*> direct_;  // of `into`: null where the results come from new memory
 };
+// Memory of a sample, from its first byte to its last.
+struct MemoryRange {
+  const char *begin, *end;
+  bool written;
+};
+// Of sample i. Throws if it is written and a stride of 0 puts several of its elements at one place.
+MemoryRange range_of(const View& v, bool written, int i);
+// True if something that is written is the memory of something else. With `gaps`, samples that are written may lie
+// between each other's rows, as pictures of an atlas do: of these, those that begin at one place are found. Sorts the
+// ranges.
+bool overlap(std::span<MemoryRange> ranges, bool gaps);
 // Throws if a sample of `into` shares memory with another one, with an input or with an argument: calls read
 // while they write, on several threads.
 void check_overlap(std::span<const Batch> inputs, std::span<const Argument> args, std::span<const Batch* const> into);

@@ -8,6 +8,7 @@
 
 #include "cpu/stage.h"
 #include "device/batch_stage.h"
+#include "exec/call_into.h"
 #include "function/compiled_step.h"
 
 namespace penstock {
@@ -57,19 +58,14 @@ class CallFrame {
   };
   // Memory for an output: a step does not write there, a stage may, any step may.
   enum class Writes : uint8_t { nothing, rows, dense };
-  // A range of memory that a call reads or writes.
-  struct Range {
-    const char *begin, *end;
-    bool written;
-  };
 
   std::thread::id user;       // the thread of the last call, whose caches have this
   std::vector<Batch> values;  // by slot; a call ends with values that own nothing
   std::vector<SlotMemory> memory;
   std::vector<StepState> steps;
   CpuScratch scratch;
-  std::vector<int> numbers;  // of the samples that go on: their places in the call
-  std::vector<Range> ranges;
+  std::vector<int> numbers;               // of the samples that go on: their places in the call
+  std::vector<MemoryRange> ranges;        // that the call reads and writes
   std::vector<Batch> given;               // inputs, of a function that computes sample by sample
   std::vector<std::vector<Batch>> parts;  // its results, by output and sample
   std::vector<BodyState> bodies;          // the branches and loops that the current step is in

@@ -9,13 +9,6 @@
 namespace penstock {
 namespace {
 
-CallFrame::Range range_of(const View& v, bool written) {
-  int64_t first = 0, last = 0;  // offsets of the outermost elements
-  for (int d = 0; d < v.shape.size(); ++d) (v.strides[d] < 0 ? first : last) += (v.shape[d] - 1) * v.strides[d];
-  const auto size = static_cast<int64_t>(size_of(v.dtype));
-  return {v.as<char>() + first * size, v.as<char>() + (last + 1) * size, written};
-}
-
 // Rows without gaps, of memory that only grows, as in a region of a larger picture.
 bool has_rows(const View& v) {
   const int last = v.shape.size() - 1;
@@ -57,20 +50,13 @@ void FunctionRun::check_memory() {
     frame_.direct[k] = writes_to(*target);
     gaps |= frame_.direct[k] != CallFrame::Writes::dense;
     for (int i = 0; i < target->size(); ++i)
-      if (const View v = target->view(i); v.volume() > 0) ranges.push_back(range_of(v, true));
+      if (const View v = target->view(i); v.volume() > 0) ranges.push_back(range_of(v, true, i));
   }
   if (ranges.empty()) return;
   for (const Batch* b : call_.inputs)
     for (int i = 0; i < b->size(); ++i)
-      if (const View v = b->view(i); v.volume() > 0) ranges.push_back(range_of(v, false));
-  std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
-  const char *end = nullptr, *written_end = nullptr, *read_end = nullptr;  // of all ranges so far, and of each kind
-  for (const auto& r : ranges) {
-    const char* before = r.written ? (gaps ? read_end : end) : written_end;
-    if (r.begin < before) bad_argument("the memory for an output overlaps an input or another output");
-    end = std::max(end, r.end);
-    (r.written ? written_end : read_end) = std::max(r.written ? written_end : read_end, r.end);
-  }
+      if (const View v = b->view(i); v.volume() > 0) ranges.push_back(range_of(v, false, i));
+  if (overlap(ranges, gaps)) bad_argument("the memory for an output overlaps an input or another output");
 }
 
 int FunctionRun::direct_output(int slot, CallFrame::Writes least) const {

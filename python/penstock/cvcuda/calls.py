@@ -169,9 +169,17 @@ class Function:
     def __call__(self, *args, **named):
         try:
             given, first = self._bind(args, named)
-            stream, dst = streams.chosen(given.pop("stream")), given.pop("dst", None)
-            call = Call(self.__name__, given, first, dst, stream)
-            return self._row.finish(call, self._row.function(call))
+            kinds = ", ".join(f"{name}: {type(value).__name__}" for name, value in given.items())
+            try:
+                stream, dst = streams.chosen(given.pop("stream")), given.pop("dst", None)
+                call = Call(self.__name__, given, first, dst, stream)
+                return self._row.finish(call, self._row.function(call))
+            except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+                if not isinstance(error, AttributeError) and str(error).startswith((self._row.name, "[")):
+                    raise
+                # The words of Python or NumPy for an argument of a wrong kind name neither the call nor the argument.
+                kind = next((k for k in (IndexError, OverflowError, ValueError) if isinstance(error, k)), TypeError)
+                raise kind(f"{self.__name__}({kinds}): {error}") from error
         except KINDS as error:
             raise_again(error)
 

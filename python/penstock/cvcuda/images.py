@@ -188,6 +188,8 @@ def as_image(buffer: Any, format: Format | None = None) -> Image:
         cvcuda.Format.RGB8
     """
     several = isinstance(buffer, (list, tuple))
+    if several and not buffer:
+        raise RuntimeError("as_image: there is no plane in the list")
     try:
         arrays = [buffers.wrapped(b) for b in (buffer if several else [buffer])]
     except (KeyError, TypeError) as error:

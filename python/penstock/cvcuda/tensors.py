@@ -224,4 +224,6 @@ def reshape(tensor: Tensor, shape: Sequence[int], layout: str | None = None) -> 
     Returns:
         A Tensor over the same memory.
     """
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"reshape takes a Tensor, got {type(tensor).__name__}")
     return tensor.reshape(shape, layout)
