@@ -202,8 +202,8 @@ inline void repeat(const char* pattern, char* to, int64_t patterns, bool past_ca
 #endif
 }
 
-// A run of a copy that is too large to be read again soon. `ahead`: bytes to what is read after it and requested now; 0:
-// the processor sees that by itself.
+// A run of a copy that is too large to be read again soon. `ahead`: bytes to the run that is read next, and requested
+// now; 0: the processor sees it by itself.
 inline void copy_past_caches(const char* from, char* to, int64_t n, [[maybe_unused]] int64_t ahead) {
 #if PENSTOCK_TARGET_FLOATS
   const int64_t head = std::min<int64_t>(n, -reinterpret_cast<intptr_t>(to) & 63);
