@@ -211,6 +211,17 @@ def test_errors_are_those_of_the_cpu():
     same(fn.flip(g), fn.flip(penstock.batch(RAGGED)))
 
 
+def test_errors_of_files_are_those_of_the_first_sample():
+    gaps, text = np.zeros(40, np.uint8)[::2], np.frombuffer(b"this is some text", np.uint8)
+    for files in ([text, gaps, gaps], [gaps, text], [gaps[:0], gaps]):
+        said = set()
+        for device in ("cpu", "mixed"):
+            with pytest.raises((TypeError, penstock.DataError)) as refused:
+                fn.decoders.image_crop(penstock.batch(files), crop=[2, 2], device=device)
+            said.add(str(refused.value))
+        assert len(said) == 1 and "sample 0" in said.pop()
+
+
 def asked_for(lines):
     """What was requested of a GPU, without numbers."""
     return [re.sub(r"gpu 0: |pinned 0: |\d+ bytes | ?on 0x[0-9a-f]+|\d+", "", line).strip() for line in lines]
