@@ -229,14 +229,14 @@ def asked_for(lines):
 
 def test_a_small_call_is_an_allocation_and_a_launch(order):
     g = penstock.batch(RAGGED, layout="HWC").gpu()
-    for operator in (
+    for small in (
         lambda: fn.brightness_contrast(g, brightness=1.5),
         lambda: fn.flip(g),
         lambda: fn.resize(g, size=[3, 3]),
     ):
-        operator()
+        small()
         start = len(order())
-        out = operator()
+        out = small()
         assert asked_for(order()[start:]) == ["allocate", "launch"]
         assert out.stream == g.stream  # one stream for the calls of a thread
         del out
