@@ -66,7 +66,7 @@ class Program:
 
 
 def names_of(on_gpu, **alone):
-    """What the lines of a program know. `alone`: what a call without inputs needs outside of a pipeline."""
+    """What the lines of a program know. `alone`: what a call without inputs needs outside a pipeline."""
     return {
         "fn": fn,
         "types": types,

@@ -82,7 +82,7 @@ def stop():
 
 
 def piped(program, on_gpu, mode="", resume=None, **options):
-    """What a pipeline gives in a few iterations; resume: another one goes on from a checkpoint after so many."""
+    """What a pipeline gives in a few iterations; resume: after so many, another one resumes from a checkpoint."""
     told, pipe = [], None
     with executor(mode):
         try:

@@ -173,6 +173,15 @@ def test_numpy_decoder_refuses(samples, words):
         fn.decoders.numpy(penstock.batch(samples))
 
 
+@pytest.mark.parametrize("empty", [np.zeros(0, np.uint8), np.zeros(8, np.uint8)[::-2][:0]], ids=["new", "of a view"])
+def test_a_file_without_bytes_is_empty_whatever_its_strides(empty):
+    for decode in (fn.decoders.image, fn.peek_image_shape):
+        with pytest.raises(penstock.DataError, match="the file is empty"):
+            decode(penstock.batch([empty]))
+    with pytest.raises(penstock.DataError, match="not an .npy file"):
+        fn.decoders.numpy(penstock.batch([empty]), dtype="uint8")
+
+
 @pytest.mark.parametrize("dtype", [None, types.FLOAT])
 @pytest.mark.parametrize("policy", ["skip", "replace"])
 def test_a_damaged_array_is_the_error_of_its_sample(tmp_path, policy, dtype):

@@ -48,6 +48,7 @@ struct ThreadPool::State {
     const std::function<void(int64_t, int)>* body;
     std::atomic<int64_t> next{0};
     std::exception_ptr error = nullptr;
+    int64_t failed = -1;
   };
   std::mutex mutex, one_loop;
   std::condition_variable wake, done;
@@ -74,7 +75,8 @@ struct ThreadPool::State {
         l.next.store(l.count, std::memory_order_relaxed);
         crew.set_ready(0);
         std::lock_guard lock(mutex);
-        if (!l.error) l.error = std::current_exception();
+        // Indices are taken in order: the first one that fails is always among those that were.
+        if (!l.error || i < l.failed) l.error = std::current_exception(), l.failed = i;
       }
     }
   }

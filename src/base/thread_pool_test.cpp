@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -39,6 +41,24 @@ TEST(ThreadPool, ThrowsTheFirstErrorAgainAndStaysUsable) {
     std::atomic<int> n{0};
     pool.parallel_for(50, [&](int64_t, int) { ++n; });
     EXPECT_EQ(n, 50);
+  }
+}
+
+TEST(ThreadPool, ThrowsTheErrorOfTheFirstIndexWhicheverComesFirst) {
+  ThreadPool pool(2);
+  std::atomic<bool> other{false};
+  try {
+    pool.parallel_for(9, [&](int64_t i, int) {
+      if (i == 0) {
+        while (!other) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      }
+      other = true;
+      throw static_cast<int>(i);
+    });
+    FAIL();
+  } catch (int index) {
+    EXPECT_EQ(index, 0);
   }
 }
 

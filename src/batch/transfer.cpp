@@ -120,7 +120,10 @@ Batch from_gpu(const Batch& from, Device target, int gpu, StreamHandle stream) {
   if (lies_as(from, p) && (from.size() > kCopiedOneByOne || p.bytes == from.bytes())) {
     if (p.bytes > 0) rt.copy(gpu, to.sample(0).data, from.sample(0).data, p.bytes, stream);
   } else {
-    for (int i = 0; i < from.size(); ++i) copy_strided_on_gpu(rt, gpu, from.view(i), to.view(i), stream);
+    for (int i = 0; i < from.size(); ++i) {
+      copy_strided_on_gpu(rt, gpu, from.view(i), to.view(i), stream);
+      if (!on_gpu(target)) clear_gap_after(to, i);
+    }
   }
   to.ready = rt.record(gpu, stream);
   used_on(from, stream, *to.ready);

@@ -94,7 +94,9 @@ class Decoding {
 
   Batch run() {
     stage_files();
-    each([&](int i) { probe(i); });
+    each([&](int i) {
+      if (!pictures_[i].error) probe(i);
+    });
     raise_first();
     Batch out = allocate();
     decode_group();
@@ -138,9 +140,10 @@ class Decoding {
     const bool pinned = runtime_.is_pinned(encoded_.sample(0).data);
     std::vector<size_t> at(pictures_.size());
     for (size_t i = 0; i < pictures_.size(); ++i) {
-      pictures_[i].file = encoded_bytes(encoded_.view(static_cast<int>(i)));
+      Picture& x = pictures_[i];
+      x.error = error_of([&] { x.file = encoded_bytes(encoded_.view(static_cast<int>(i))); });
       at[i] = total;
-      total += (pictures_[i].file.size() + 63) / 64 * 64;
+      total += (x.file.size() + 63) / 64 * 64;
     }
     if (pinned) return;
     staged_ = allocate_shared(runtime_.pinned_memory(), std::max<size_t>(1, total), place_.stream);

@@ -211,6 +211,17 @@ def test_errors_are_those_of_the_cpu():
     same(fn.flip(g), fn.flip(penstock.batch(RAGGED)))
 
 
+def test_errors_of_files_are_those_of_the_first_sample():
+    gaps, text = np.zeros(40, np.uint8)[::2], np.frombuffer(b"this is some text", np.uint8)
+    for files in ([text, gaps, gaps], [gaps, text], [gaps[:0], gaps]):
+        said = set()
+        for device in ("cpu", "mixed"):
+            with pytest.raises((TypeError, penstock.DataError)) as refused:
+                fn.decoders.image_crop(penstock.batch(files), crop=[2, 2], device=device)
+            said.add(str(refused.value))
+        assert len(said) == 1 and "sample 0" in said.pop()
+
+
 def asked_for(lines):
     """What was requested of a GPU, without numbers."""
     return [re.sub(r"gpu 0: |pinned 0: |\d+ bytes | ?on 0x[0-9a-f]+|\d+", "", line).strip() for line in lines]
@@ -218,14 +229,14 @@ def asked_for(lines):
 
 def test_a_small_call_is_an_allocation_and_a_launch(order):
     g = penstock.batch(RAGGED, layout="HWC").gpu()
-    for operator in (
+    for small in (
         lambda: fn.brightness_contrast(g, brightness=1.5),
         lambda: fn.flip(g),
         lambda: fn.resize(g, size=[3, 3]),
     ):
-        operator()
+        small()
         start = len(order())
-        out = operator()
+        out = small()
         assert asked_for(order()[start:]) == ["allocate", "launch"]
         assert out.stream == g.stream  # one stream for the calls of a thread
         del out

@@ -23,6 +23,7 @@ def uploads():
     batch = penstock.batch(pictures, layout="HWC").gpu()
     holes = penstock.batch([np.zeros((9, 11, 3), np.uint8)[: 3 + i, ::2] for i in range(6)], layout="HWC").gpu()
     fn.flip(holes, horizontal=1)
+    penstock.batch(pictures[:3]).gpu().cpu().gpu()  # few samples of unlike shapes: copied one by one, up together
     mean = fn.reductions.mean(batch)
     fn.brightness(batch, brightness=mean)
     fn.normalize(fn.cat(batch, batch), axes=[0, 1])
