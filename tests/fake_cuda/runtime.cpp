@@ -6,9 +6,11 @@
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <deque>
 #include <functional>
 #include <list>
@@ -144,10 +146,20 @@ struct Fill {  // as in driver_check.cpp
   int64_t n, cycles;
   float value;
 };
+// Time of the processor, as the host's thread shares it: a host that gets no core for long finds the kernel at work.
+void compute(std::chrono::nanoseconds time) {
+  const auto computed = [] {
+    timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+  };
+  for (const auto end = computed() + time; computed() < end;) {
+  }
+}
 void run_kernel(const std::string& entry, const void* table, int device) {
   if (entry == "fill") {
     const Fill f = *static_cast<const Fill*>(table);
-    std::this_thread::sleep_for(std::chrono::nanoseconds(f.cycles / 2));
+    compute(std::chrono::nanoseconds(f.cycles / 2));
     if (reinterpret_cast<uintptr_t>(f.to) < 4096 && f.n > 0) {
       std::lock_guard lock(mutex);
       broken[device] = cudaErrorIllegalAddress;
