@@ -3,10 +3,13 @@
 #include "data/remote.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <new>
 
 #include "base/cache_folder.h"
+#include "data/remote_list.h"
+#include "data/storage.h"
 #include "bindings.h"
 #include "gil.h"
 
@@ -119,6 +122,18 @@ void bind_remote(nb::module_& m) {
     d["requests"] = c.requests, d["retries"] = c.retries, d["bytes"] = c.bytes, d["announced"] = c.announced;
     d["cache_hits"] = c.cache_hits, d["running"] = c.running;
     return d;
+  });
+  m.def("remote_size", [](const std::string& url) { return without_gil([&] { return OpenFile(url).stamp().bytes; }); });
+  m.def("remote_read", [](const std::string& url, int64_t offset, int64_t length) {
+    std::vector<uint8_t> bytes(static_cast<size_t>(length));
+    without_gil([&] { OpenFile(url).read(offset, length, bytes.data()); });
+    return nb::bytes(bytes.data(), bytes.size());
+  });
+  // The objects that match a pattern, sorted.
+  m.def("remote_matching", [](const std::string& url) {
+    std::vector<std::string> found;
+    without_gil([&] { expand_url(url, found); });
+    return found;
   });
   m.def("remote_close", [] {
     ReleaseGil release;

@@ -14,7 +14,8 @@ import numpy as np
 
 from .. import _core, fn
 from .fields import DTYPES, Field, sum_of
-from .reading import Source, files_of
+from .places import files_of
+from .reading import Source
 
 HEADER = np.dtype(
     [

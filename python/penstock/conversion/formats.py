@@ -7,6 +7,7 @@ import importlib
 import os
 
 from .manifest import read_manifest
+from .places import names_in
 
 READ = ("folder", "coco", "tar", "tfrecord", "parquet", "mds", "ffcv")
 WRITTEN = ("folder", "coco", "tar", "tfrecord", "parquet", "mds")
@@ -45,10 +46,6 @@ def target_class(name):
     return _class(name, "Target")
 
 
-def _names(path):
-    return sorted(os.listdir(path)) if os.path.isdir(path) else [os.path.basename(path)]
-
-
 def format_of(path):
     """Returns the format of a data set, by the names of its files.
 
@@ -61,8 +58,8 @@ def format_of(path):
     is_pattern = any(c in path for c in "*?")
     if "://" not in path and not is_pattern and not os.path.exists(path):
         raise FileNotFoundError(f"there is no file or folder {path}")
-    names = _names(path)
-    if "index.json" in names or ("://" in path and "." not in names[0]):
+    names = names_in(path)
+    if "index.json" in names:
         return "mds"
     if "annotations.json" in names or (os.path.isfile(path) and path.endswith(".json")):
         return "coco"
@@ -85,4 +82,7 @@ def open_source(path, format=None, **options):
     name = format or (manifest.format if manifest else format_of(path))
     if manifest is not None and manifest.format != name:
         manifest = None
-    return source_class(name)(path, manifest, **options)
+    kind = source_class(name)
+    if "://" in path and not kind.has_urls:
+        raise ValueError(f"a data set of the format {name} is read from a folder: copy it from {path} first")
+    return kind(path, manifest, **options)

@@ -64,6 +64,7 @@ class MdsSource(Source):
 
     name = "mds"
     endings = (".mds",)
+    has_urls = True
 
     def open(self):
         """Reads the index."""

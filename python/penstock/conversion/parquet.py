@@ -6,8 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _core, fn
+from ..operators.parquet import parquet_file
 from .fields import KEY, KINDS, Field, bytes_of, flat_values, flattened, whole_values
-from .reading import Source, files_of
+from .places import files_of
+from .reading import Source
 from .writing import PieceOfFile, Target
 
 _ROW_GROUP = 16 << 20  # bytes: a shuffle reads whole row groups
@@ -65,7 +67,7 @@ class ParquetSource(Source):
         self.files = files_of(self.path, self.endings)
         pa = _pyarrow()
         try:
-            schema = pa.parquet.read_schema(self.files[0])
+            schema = parquet_file(self.files[0]).schema_arrow
         except pa.ArrowException as error:
             raise _core.DataError(f"this is not Parquet: {error} (file: {self.files[0]})") from error
         only = self.options.get("only")
@@ -76,8 +78,7 @@ class ParquetSource(Source):
 
     def counted(self):
         """Returns the number of rows."""
-        parquet = _pyarrow().parquet
-        return sum(parquet.read_metadata(file).num_rows for file in self.files)
+        return sum(parquet_file(file).metadata.num_rows for file in self.files)
 
     def stored_fields(self):
         """Returns the columns: a shape of several dimensions is one of its own."""

@@ -68,7 +68,7 @@ def main():
     """Does what the standard input says, until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that has started this one ends it
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what anyone prints is no answer
+    os.dup2(2, 1)  # what others print must not be taken for an answer
     lines = queue.Queue()
     job = json.loads(sys.stdin.readline())
     threading.Thread(target=_read_lines, args=(sys.stdin, lines), daemon=True).start()

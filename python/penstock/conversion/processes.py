@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import threading
 
 from .. import _core, storage
 
-_START = "from penstock.conversion.process import main; main()"
+_START = "import sys; sys.path[:] = sys.argv[1:]; from penstock.conversion.process import main; main()"
 _ERRORS = {kind.__name__: kind for kind in (_core.DataError, ValueError, FileNotFoundError, OSError)}
 
 
@@ -35,15 +34,10 @@ class Processes:
 
     def __init__(self, count, job):
         self._answers, self._all = queue.Queue(), []
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         job = {**job, "storage": storage._settings}
         for _ in range(count):
             process = subprocess.Popen(
-                [sys.executable, "-c", _START],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=environment,
-                text=True,
+                [sys.executable, "-c", _START, *sys.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
             self._all.append(process)
             self._tell(process, job)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from .. import _core
 from ..pipeline import Pipeline
 from .fields import KEY, OF_BYTES, Field, array_of, picture_ending, sum_of
+from .places import size_of
 
 BATCH = 32
 
@@ -29,6 +29,7 @@ class Source:
     name = ""
     endings = ()  # of the names of its files
     key_field = None
+    has_urls = False  # whether it is read from remote storage
 
     def __init__(self, path, manifest=None, **options):
         self.path, self.manifest = os.fspath(path), manifest
@@ -157,8 +158,7 @@ class Source:
         """Returns a number that differs where other data have taken the place of these."""
         total = 0
         for file in self.files:
-            size = os.path.getsize(file) if os.path.isfile(file) else -1
-            total = sum_of(f"{os.path.basename(file)}:{size};".encode(), total)
+            total = sum_of(f"{os.path.basename(file)}:{size_of(file)};".encode(), total)
         return sum_of(";".join(f"{f.name}={f}" for f in self.fields).encode(), total)
 
     def samples(self, first=0, threads=0, scaling=None, batch=BATCH):
@@ -209,27 +209,6 @@ class Source:
         except _core.DataError as error:
             raise _core.DataError(f"{error} (file: {record})") from None
         return key, values, record
-
-
-def files_of(path, endings):
-    """Returns the files of a data set, sorted.
-
-    Args:
-        path: A folder, a file, a pattern with * or ?, or a URL.
-        endings: Those of the names of files in a folder.
-
-    Raises:
-        FileNotFoundError: There is none.
-    """
-    if "://" in path:
-        return [path]
-    if os.path.isdir(path):
-        found = [os.path.join(path, name) for name in os.listdir(path) if name.endswith(endings)]
-    else:
-        found = [path] if os.path.exists(path) else glob.glob(path)
-    if not found:
-        raise FileNotFoundError(f"there is no file {', '.join('*' + e for e in endings)} in {path}")
-    return sorted(found)
 
 
 def without_key(fields):

@@ -83,7 +83,8 @@ def convert(
     and the CRC-32C of each file and of each sample.
 
     Args:
-        source: A folder, a file, a pattern with * or ?, or the URL of a set of MDS.
+        source: A folder, a file, a pattern with * or ?, or a URL: of files of "tar" or "tfrecord", of a folder of
+            them in a bucket, or of a set of MDS.
         target: The folder to write, which is new or was begun by the same call.
         to: "folder" (a folder for each class), "coco", "tar" (WebDataset), "tfrecord", "parquet" or "mds".
         format: The format of the source: one of those, or "ffcv"; None: judged by the names of the files.

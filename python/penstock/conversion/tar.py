@@ -9,8 +9,10 @@ import tarfile
 import numpy as np
 
 from .. import _core, fn
+from ..storage.files import opened
 from .fields import PICTURES, Field, picture_ending
-from .reading import Source, files_of
+from .places import files_of
+from .reading import Source
 from .writing import PieceOfFile, Target, safe_name
 
 _KINDS = {
@@ -66,6 +68,7 @@ class TarSource(Source):
 
     name = "tar"
     endings = (".tar",)
+    has_urls = True
 
     def open(self):
         """Lists the archives; the first samples of the first one show the endings."""
@@ -83,7 +86,7 @@ class TarSource(Source):
     def _first_endings(self):
         names, found = set(), {}
         try:
-            with tarfile.open(self.files[0]) as archive:
+            with opened(self.files[0]) as file, tarfile.open(fileobj=file) as archive:
                 for member in archive:
                     base, ending = split_name(member.name)
                     if not member.isfile() or not ending:

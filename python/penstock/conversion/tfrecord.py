@@ -8,9 +8,11 @@ import struct
 import numpy as np
 
 from .. import _core, fn
+from ..storage.files import opened
 from ..tfrecord import FixedLenFeature, VarLenFeature, float32, int64, string
 from .fields import KEY, OF_BYTES, Field, flat_values, flattened, sum_of, whole_values
-from .reading import Source, files_of
+from .places import files_of
+from .reading import Source
 from .writing import PieceOfFile, Target
 
 _JUDGED = 100  # records without a manifest whose features are taken for those of all
@@ -132,6 +134,7 @@ class TfrecordSource(Source):
 
     name = "tfrecord"
     endings = (".tfrecord", ".tfrecords")
+    has_urls = True
 
     def open(self):
         """Lists the files; the first records show the features."""
@@ -158,7 +161,7 @@ class TfrecordSource(Source):
         self.key_field = KEY if KEY in kinds else None
 
     def _first_records(self):
-        with open(self.files[0], "rb") as file:
+        with opened(self.files[0]) as file:
             for _ in range(_JUDGED):
                 at, head = file.tell(), file.read(12)
                 if len(head) < 12:

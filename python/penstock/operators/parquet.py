@@ -21,12 +21,27 @@ _MOST_STAYING = 32 << 20  # bytes of the numbers beside such columns
 _AT_ONCE = 64  # row groups
 
 
+def parquet_file(path):
+    """Returns a file as pyarrow reads it.
+
+    Args:
+        path: Its path or URL.
+    """
+    from pyarrow import fs, parquet
+
+    if "://" in path:
+        kind, path = fs.FileSystem.from_uri(path)
+        return parquet.ParquetFile(path, filesystem=kind, pre_buffer=True)
+    # Read page by page: a whole column on its way to its values would leave the processor's cache.
+    return parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16)
+
+
 class RowGroups:
     """Decodes row groups of files, which count through all of them. Any thread may call it."""
 
     def __init__(self, paths, columns):
-        parquet = needed_package("readers.parquet", "pyarrow.parquet", "pyarrow")
-        self.parquet, self.paths, self.columns = parquet, paths, columns
+        needed_package("readers.parquet", "pyarrow.parquet", "pyarrow")
+        self.paths, self.columns = paths, columns
         self.files = threading.local()  # a file of pyarrow has one position
         self.places, self.rows, schema = [], [], None
         self.plain = []  # columns of row groups whose values lie in the files as they are; see plain_chunks()
@@ -69,22 +84,11 @@ class RowGroups:
                 )
         return pyarrow.schema([schema.field(name).remove_metadata() for name in tops])
 
-    def open(self, path, kind):
-        if kind is not None:
-            return self.parquet.ParquetFile(path, filesystem=kind, pre_buffer=True)
-        # Read page by page: a whole column on its way to its values would leave the processor's cache.
-        return self.parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16)
-
     def file(self, number):
         opened = self.files.__dict__.setdefault("opened", {})
         if number not in opened:
-            path, kind = self.paths[number], None
             try:
-                if "://" in path:
-                    from pyarrow import fs
-
-                    kind, path = fs.FileSystem.from_uri(path)
-                opened[number] = self.open(path, kind)
+                opened[number] = parquet_file(self.paths[number])
             except FileNotFoundError:
                 raise FileNotFoundError(f"[readers.parquet] the file does not exist: {self.paths[number]}") from None
             except Exception as error:  # pyarrow's own types
