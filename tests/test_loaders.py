@@ -284,9 +284,9 @@ def test_missing_folders():
             call("nowhere/at_all")
 
 
-@pytest.mark.parametrize("what", ["picture", "sound", "shard"])
+@pytest.mark.parametrize("what", ["picture", "sound", "shard", "augment"])
 def test_errors_name_the_line_of_the_call(photos, tmp_path, what):
-    """Not a line of the loader's program."""
+    """Not a line of the loader's program; that of the function, where a function of the user's is at fault."""
     annotation_files.class_folders(tmp_path, {"a": 1})
     (tmp_path / "a" / "torn.jpg").write_bytes(b"\xff\xd8\xff no picture")
     (tmp_path / "torn.wav").write_bytes(b"RIFF no sound")
@@ -295,9 +295,11 @@ def test_errors_name_the_line_of_the_call(photos, tmp_path, what):
         "picture": (lambda: penstock.image_folder(tmp_path, size=8), r"\[decoders.image\] .*torn.jpg"),
         "sound": (lambda: penstock.speech(tmp_path / "list.csv"), r"\[decoders.audio\] .*torn.wav"),
         "shard": (lambda: penstock.image_folder(photos, shard_id=2, num_shards=2), r"\[readers.file\] shard_id"),
+        "augment": (lambda: penstock.image_folder(photos, augment=blurred), r"\[gaussian_blur\] sigma"),
     }
+    blurred = lambda image: fn.gaussian_blur(image, sigma=-1.0)  # noqa: E731
     call, cause = calls[what]
-    line = call.__code__.co_firstlineno
+    line = (blurred if what == "augment" else call).__code__.co_firstlineno
     with pytest.raises((DataError, ValueError), match=rf"(?s){cause}.*\n  at {re.escape(__file__)}:{line}$"):
         list(call())
 

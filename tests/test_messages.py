@@ -375,3 +375,26 @@ def test_an_array_method_that_gives_no_array_is_refused():
 
     with pytest.raises(TypeError, match=r"__array__\(\) of Itself"):
         fn.flip(Itself())
+
+
+def test_an_error_names_the_operator_of_several_that_run_in_one_pass():
+    """And its line: the first one, the middle one, the last one; in a pipeline and in a compiled function."""
+
+    def chain(x, crop, sigma, end):
+        x = fn.crop(x, crop=crop)
+        x = fn.gaussian_blur(x, sigma=sigma)
+        return fn.slice(x, start=[0, 0], end=[end, 2], axis_names="HW")
+
+    first = chain.__code__.co_firstlineno + 1
+    for line, (arguments, said) in enumerate(
+        (
+            (([50, 4], 1.0, 3), r"\[crop\] the window"),
+            (([5, 4], -1.0, 3), r"\[gaussian_blur\] sigma must be from 0 to 1e6, got -1"),
+            (([5, 4], 1.0, 30), r"\[slice\] the window"),
+        )
+    ):
+        made = rf"(?s){said}.*\n  at {re.escape(__file__)}:{first + line}$"
+        with pytest.raises(ValueError, match=made):
+            pipeline(lambda x: chain(x, *arguments)).run()
+        with pytest.raises(ValueError, match=made):
+            pipeline(lambda x: chain(x, *arguments)).compile()(penstock.batch([IMAGE]))

@@ -95,6 +95,17 @@ def test_of_a_batch_the_sample_is_found_whose_rows_are_not_those_of_its_boxes():
         fn.flip(batch)
 
 
+@pytest.mark.parametrize("mask", [np.zeros(30, np.uint8), np.zeros(1, np.int32), np.zeros(40, np.int32), [0] * 30])
+def test_a_part_of_one_dimension_is_not_read_as_extents(mask):
+    """Extents are two or three numbers, int32: others were read beyond their end."""
+    compare = penstock._core.operator_function("_same_extents")
+    with pytest.raises(
+        TypeError, match=r"\[flip\] 'mask' has 1 dimension: an image or a mask is \(H, W\) or \(H, W, C\)"
+    ):
+        compare(IMAGE, mask, names=["image", "mask"], checked_for="flip")
+    assert compare(np.int32([30, 40]), IMAGE, names=["size", "image"], checked_for="flip").tolist() == [30, 40]
+
+
 @pytest.mark.parametrize("flip_indices", [(0, 3, 1), (1, 1, 0), (0, -1, 1), "abc", (0.5, 1)])
 def test_flip_indices_are_a_permutation(flip_indices):
     with pytest.raises(ValueError, match="flip_indices must name each keypoint from 0 to "):

@@ -112,7 +112,7 @@ void run_dense_row(const Nest& nest, SampleRun& run, const char* const* in, char
     call.coef = run.scratch.coef.data() + run.scratch.coef_offset[0];
     call.fault = &fault;
     st.dense(call);
-    if (fault) bad_argument("{}", node.op->fault());
+    if (fault) as_operator(*node.op, [&] { bad_argument("{}", node.op->fault()); });
   }
 }
 

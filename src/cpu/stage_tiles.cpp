@@ -39,8 +39,9 @@ void prepare_coefficients(SampleRun& run, int planes) {
   for_each_tile_node(st, [&](const Instruction& i, int node) {
     SampleContext c = run.context;
     c.draws = st.program.nodes[node].draws;
-    st.program.nodes[node].op->coef(c, i.lane, st.traits[node].per_channel ? planes : 1,
-                                    s.coef.data() + s.coef_offset[node]);
+    const BoundOp& op = *st.program.nodes[node].op;
+    as_operator(
+        op, [&] { op.coef(c, i.lane, st.traits[node].per_channel ? planes : 1, s.coef.data() + s.coef_offset[node]); });
   });
 }
 
@@ -158,7 +159,7 @@ void TileProgram::execute(const TilePlace& place) {
         call.fault = &fault;
         call.out = destination(k, i, planes, own);
         node.op->tile(st.target, i.lane)(call);
-        if (fault) bad_argument("{}", node.op->fault());
+        if (fault) as_operator(*node.op, [&] { bad_argument("{}", node.op->fault()); });
         read_[i.value] = own;
         break;
       }

@@ -8,6 +8,7 @@
 #include "exec/count_work.h"
 #include "exec/log_steps.h"
 #include "exec/steps/frames.h"
+#include "graph/at_fault.h"
 
 namespace penstock {
 namespace {
@@ -138,7 +139,7 @@ void IterationRunner::prepare_or_fail(Iteration& it, int thread) {
       step.prepare(it, workers[static_cast<size_t>(thread)]);
     }
   } catch (Error& e) {
-    fail_iteration(it, e, &context_.graph.node(step.step.nodes.back()));
+    fail_iteration(it, e, &at_fault(context_.graph, step.step.nodes, e));
   } catch (const std::bad_alloc&) {
     fail_iteration(it, Error(ErrorKind::out_of_memory, "out of memory"), nullptr);
   } catch (const std::exception& e) {

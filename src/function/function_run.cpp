@@ -8,6 +8,7 @@
 #include "batch/sample_lists.h"
 #include "batch/transfer.h"
 #include "exec/call.h"
+#include "graph/at_fault.h"
 
 namespace penstock {
 namespace {
@@ -99,7 +100,7 @@ void FunctionRun::run_step(size_t i) {
       default: break;  // a source: the inputs are there
     }
   } catch (Error& e) {
-    const Node& n = f_.graph_.node(s.nodes.back());
+    const Node& n = at_fault(f_.graph_, s.nodes, e);
     if (e.op.empty()) e.op = n.op;
     if (e.user_line.empty()) e.user_line = n.user_line;
     throw;
@@ -107,9 +108,7 @@ void FunctionRun::run_step(size_t i) {
 }
 
 void FunctionRun::name_error(const Step& s, int sample, Error& e) const {
-  const Node& first = f_.graph_.node(s.nodes.front());
-  const bool of_first = is_of_data(e) || s.kind != Step::Kind::stage || e.op == first.op;
-  const Node& blame = of_first ? first : f_.graph_.node(s.nodes.back());
+  const Node& blame = s.kind == Step::Kind::stage ? at_fault(f_.graph_, s.nodes, e) : f_.graph_.node(s.nodes.front());
   if (e.op.empty()) e.op = blame.op;
   e.user_line = blame.user_line;
   const int number = frame_.numbers[static_cast<size_t>(sample)];

@@ -28,10 +28,18 @@ struct SameExtents : WholeOperator {
     if (names.size() != 2) bad_argument("names must be two names, got {}", names.size());
   }
   Layout input_layout(const ValueType& in) const override { return in.ndim == 1 ? in.layout : image_layout(in); }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const override { out[0] = {DType::int32, 1, {}}; }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
+    for (size_t i = 0; i < 2; ++i)
+      if (in[i].ndim == 0 || (in[i].ndim == 1 && in[i].dtype != DType::none && in[i].dtype != DType::int32))
+        refuse(i, in[i].ndim);
+    out[0] = {DType::int32, 1, {}};
+  }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
               std::span<Shape> out) const override {
     int dims[3];
+    for (size_t i = 0; i < 2; ++i)
+      if (in[i].size() < 1 || (in[i].size() == 1 && in[i].known() && (in[i][0] < 2 || in[i][0] > 3)))
+        refuse(i, in[i].size());
     out[0] = {in[0].size() == 1 ? in[0][0] : spatial_dims(types[0].layout, dims)};
   }
   std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
@@ -49,6 +57,12 @@ struct SameExtents : WholeOperator {
   }
 
  private:
+  [[noreturn]] void refuse(size_t part, int ndim) const {
+    Error e(ErrorKind::type, fmt::format("'{}' has {} dimension{}: an image or a mask is (H, W) or (H, W, C)",
+                                         names[part], ndim, ndim == 1 ? "" : "s"));
+    e.op = checked_for;
+    throw e;
+  }
   static std::vector<int32_t> extents(const View& v) {
     std::vector<int32_t> found;
     if (v.shape.size() == 1) {

@@ -56,7 +56,7 @@ struct ReadersMix : ReaderOptions {
         .arg("shard_id", &Op::shard_id, "The part that this pipeline reads.", at_least(0))
         .arg("deal", &Op::deal, kDeal)
         .arg("pad_last_batch", &Op::pad_last_batch, "Fill the last batch of an epoch by repeating its last sample.")
-        .arg("seed", &Op::seed, "Seed of the order, and of sources that have none; default: the pipeline's.");
+        .arg("seed", &Op::seed, kOrderSeed);
   }
 };
 }  // namespace

@@ -33,6 +33,12 @@ inline constexpr const char* kDeal =
     "n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch "
     "size.";
 
+// `seed` of readers and of the mix, before what is done without one.
+inline constexpr const char* kOrderSeed =
+    "Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a "
+    "fixed number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For "
+    "another order in each training give a seed. Sources of a mix that have none follow the mix.";
+
 template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("random_shuffle", &Op::random_shuffle, "A new random order of the whole data set in each epoch.")
@@ -72,7 +78,7 @@ template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {
       .arg("skip_cached_images", &Op::skip_cached_images, "Accepted without effect.")
       .arg("prefetch_queue_depth", &Op::prefetch_queue_depth, "Accepted without effect.")
       .arg("tensor_init_bytes", &Op::tensor_init_bytes, "Accepted without effect.")
-      .arg("seed", &Op::seed, "Seed of the order; default: the pipeline's.");
+      .arg("seed", &Op::seed, kOrderSeed);
 }
 
 class ReaderSource : public Source {

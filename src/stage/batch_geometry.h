@@ -234,7 +234,9 @@ template <class Device> void BatchGeometry<Device>::make_windows() {
   if (arguments().convolves < 0) return;
   const StageNode& node = code_.program.nodes[static_cast<size_t>(arguments().convolves)];
   AxisWindows& w = m.windows;
-  m.all_windows = node.op->all_windows(contexts_of(node), code_.program.inputs[0].layout, input().ndim(), w);
+  m.all_windows = as_operator(*node.op, [&] {
+    return node.op->all_windows(contexts_of(node), code_.program.inputs[0].layout, input().ndim(), w);
+  });
   if (m.all_windows) {
     m.all_windows = are_plain(w.weights, w.sizes[0]);
     std::swap(w.weights, m.weights);  // next time they are written over
@@ -366,7 +368,7 @@ template <class Device> bool BatchGeometry<Device>::has_plain_windows(int i) {
   SampleContext c = context(i);
   c.draws = node.draws;
   m.windows.clear();
-  node.op->windows(c, code_.program.inputs[0].layout, input().ndim(), m.windows);
+  as_operator(*node.op, [&] { node.op->windows(c, code_.program.inputs[0].layout, input().ndim(), m.windows); });
   join_windows(m.windows);
   return are_plain(m.windows);
 }

@@ -249,12 +249,7 @@ std::vector<Shape> value_shapes(const StageProgram& p, const SampleContext& s, s
     SampleContext c = s;
     c.draws = node.draws;
     Shape result;
-    try {
-      node.op->shapes(c, operand_shapes, operand_types, std::span(&result, 1));
-    } catch (Error& e) {
-      if (pixel_source(*node.op)) e.op = node.op->info->name;  // of the frame, not of what follows
-      throw;
-    }
+    as_operator(*node.op, [&] { node.op->shapes(c, operand_shapes, operand_types, std::span(&result, 1)); });
     shapes.push_back(result);
   }
   return shapes;

@@ -90,7 +90,7 @@ void StageGeometry::place(const SampleContext& context, const Shape& in, std::op
   for (size_t i = 0; i < nodes.size(); ++i)
     if (code_.traits[i].maps) {
       c.draws = nodes[i].draws;
-      nodes[i].op->map(c, *placement);
+      as_operator(*nodes[i].op, [&] { nodes[i].op->map(c, *placement); });
     }
 }
 

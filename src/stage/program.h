@@ -43,6 +43,16 @@ Shape spatial_extents(const Layout& layout, const Shape& shape);
 // One output of StageProgram::sizes, of a value of this shape.
 void write_size(const StageProgram& program, int k, const Shape& shape, const AllocateOutput& allocate);
 
+// Several operators share a stage: what one of them refuses has its name.
+template <class Work> decltype(auto) as_operator(const BoundOp& op, Work&& work) {
+  try {
+    return work();
+  } catch (Error& e) {
+    if (e.op.empty()) e.op = op.info->name;
+    throw;
+  }
+}
+
 // Appends a node: determines the layouts of its operands and its type. Returns the number of its value.
 int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<int> operands, DrawKey draws);
 // A stage of this node alone: its inputs are the node's operands, in their order.

@@ -114,7 +114,9 @@ struct VideoArguments {
   Choice<PadMode> pad_mode{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -246,7 +248,9 @@ struct ArrowArguments {
   Optional<std::vector<std::string>> path{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -334,7 +338,9 @@ struct CaffeArguments {
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -423,7 +429,9 @@ struct Caffe2Arguments {
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -544,7 +552,9 @@ struct CocoArguments {
   Optional<bool> save_preprocessed_annotations{};
   // The folder that they are saved to; it is made if it does not exist. Default: "".
   Optional<std::string> save_preprocessed_annotations_dir{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -670,7 +680,9 @@ struct FileArguments {
   Optional<std::string> picture_sizes{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -773,7 +785,9 @@ struct FitsArguments {
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -861,7 +875,9 @@ struct IndicesArguments {
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -938,7 +954,9 @@ struct LmdbArguments {
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -1022,7 +1040,9 @@ struct MdsArguments {
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -1088,7 +1108,9 @@ struct MixArguments {
   Optional<int64_t> num_shards{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Seed of the order, and of sources that have none; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -1164,7 +1186,9 @@ struct MxnetArguments {
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -1270,7 +1294,9 @@ struct NemoAsrArguments {
   // Resample to this rate in hertz, as audio_resample does: without removing what a lower rate cannot hold; -1 or 0:
   // the rate of the recording. Default: -1.
   Optional<double> sample_rate{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -1398,7 +1424,9 @@ struct NumpyArguments {
   PerSample<std::vector<int64_t>> roi_shape{};
   // First element of the region, one value per axis. Default: {}.
   PerSample<std::vector<int64_t>> roi_start{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -1500,7 +1528,9 @@ struct SequenceArguments {
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -1592,7 +1622,9 @@ struct TfrecordArguments {
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -1712,7 +1744,9 @@ struct VideoArguments {
   Optional<bool> pad_sequences{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -1823,7 +1857,9 @@ struct WebdatasetArguments {
   Optional<bool> pad_last_batch{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
-  // Seed of the order; default: the pipeline's.
+  // Seed of the order, the same on all shards. Default: the pipeline's; where several shards are dealt samples a fixed
+  // number, because each rank's pipeline may have a seed of its own, and their orders have to be one. For another
+  // order in each training give a seed. Sources of a mix that have none follow the mix.
   Optional<int64_t> seed{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};

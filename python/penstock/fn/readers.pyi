@@ -100,7 +100,10 @@ def caffe(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -204,7 +207,10 @@ def caffe2(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -351,7 +357,10 @@ def coco(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -475,7 +484,10 @@ def file(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -630,7 +642,10 @@ def fits(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -722,7 +737,10 @@ def indices(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -818,7 +836,10 @@ def lmdb(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -920,7 +941,10 @@ def mds(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -1063,7 +1087,10 @@ def mxnet(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -1194,7 +1221,10 @@ def nemo_asr(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -1333,7 +1363,10 @@ def numpy(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -1437,7 +1470,10 @@ def sequence(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -1542,7 +1578,10 @@ def tfrecord(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
@@ -1686,7 +1725,10 @@ def video(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         skip_vfr_check (bool, default False): Accepted without effect: variable frame rates are
@@ -1889,7 +1931,10 @@ def webdataset(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over

@@ -27,6 +27,7 @@ class Calls:
         # A mask's own fill takes the place of a color that is there by default; None: nothing is filled by default.
         self.colors = {a["name"]: a["default"] for a in schema["args"] if a["name"] in FILLS}
         self.outputs = schema["outputs"]
+        self.may_follow_batch = schema["family"] == "whole" and "shape" in self.takes  # the largest of a batch, without
         # Without a cast the moves of a mask that follow one another form one stage.
         has_type = any(a["default"] is not None for a in schema["args"] if a["name"] == "dtype")
         self.keeps_type = op in WITHOUT_ARITHMETIC or not has_type

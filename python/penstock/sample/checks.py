@@ -60,37 +60,41 @@ def _check_rows(sample, parts):
             have, want = _rows(parts[row]), _rows(parts[name])
             if have is not None and want is not None and list(have) != list(want):
                 k = next((i for i, (a, b) in enumerate(zip(have, want)) if a != b), 0)
-                told = ["no rows" if not n else f"{n[0]} row{'s' * (n[0] != 1)}" for n in (have[k], want[k])]
-                raise ValueError(f"'{row}' has {told[0]}, '{name}' has {told[1]}: a box has one row of each")
+                said = ["no rows" if not n else f"{n[0]} row{'s' * (n[0] != 1)}" for n in (have[k], want[k])]
+                raise ValueError(f"'{row}' has {said[0]}, '{name}' has {said[1]}: a box has one row of each")
 
 
-def _follows_the_batch(op, arguments):
-    if op != "pad":
-        return False
-    shape = arguments.get("shape")
+def check_extents(sample, calls):
+    """Refuses boxes and points where the extents of the result are not known for a sample alone.
+
+    Args:
+        sample: A Sample.
+        calls: The Calls of the operator.
+
+    Raises:
+        ValueError: The result is as large as the largest of the batch.
+    """
+    shape = calls.arguments.get("shape")
     plain = shape if isinstance(shape, (list, tuple)) else [shape]
-    return any(extent is None or (isinstance(extent, int) and extent <= 0) for extent in plain)
+    unknown = any(extent is None or (isinstance(extent, int) and extent <= 0) for extent in plain)
+    if calls.may_follow_batch and unknown and any(isinstance(k, (Boxes, Points)) for k in sample.kinds.values()):
+        raise ValueError(
+            f"[{calls.op}] without shape= the result is as large as the largest of the batch, and boxes and points of a "
+            "Sample do not know how large that is: give shape="
+        )
 
 
-def check(sample, op, arguments):
+def check(sample):
     """Refuses what cannot move, as far as it is known before the pipeline runs.
 
     Args:
         sample: A Sample.
-        op: The operator that moves it.
-        arguments: The operator's.
 
     Raises:
         TypeError: A part has another number of dimensions.
-        ValueError: A part has not a row for each box, or its type has not the value of its fill; or boxes and points
-            cannot know the extents of the result.
+        ValueError: A part has not a row for each box, or its type has not the value of its fill.
     """
     parts = sample._there()
-    if _follows_the_batch(op, arguments) and any(isinstance(kind, (Boxes, Points)) for kind in sample.kinds.values()):
-        raise ValueError(
-            f"[{op}] without shape= the result is as large as the largest of the batch, and boxes and points of a Sample "
-            "do not know how large that is: give shape="
-        )
     volumes = any(isinstance(kind, Volume) for kind in sample.kinds.values())
     for name, kind in sample.kinds.items():
         if isinstance(kind, PIXELS) and not isinstance(parts[name], (list, tuple)):
@@ -100,7 +104,7 @@ def check(sample, op, arguments):
 
 @contextlib.contextmanager
 def of_part(name):
-    """What an operator refuses inside is told with the name of the part."""
+    """Adds the name of the part to what an operator refuses inside."""
     try:
         yield
     except (TypeError, ValueError) as error:

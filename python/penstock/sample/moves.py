@@ -6,7 +6,7 @@ from __future__ import annotations
 from .. import _core
 from ..base.frames import at_line, user_line
 from .calls import Calls
-from .checks import check, of_part
+from .checks import check, check_extents, of_part
 from .layouts import images_of, pixel_parts, wanted, with_layout
 from .parts import OF_OBJECTS, Boxes, Image, Instances, Keypoints, Points, label_names
 from .waiting import Waiting, region_now
@@ -140,8 +140,9 @@ def _moved(sample, op, rest, calls):
     waiting = sample._waiting
     if waiting.moves and waiting.region != region_now():
         sample, waiting = sample._with(sample._settled(), Waiting()), Waiting()
-    if not sample._compared or op == "pad":
-        check(sample, op, calls.arguments)
+    check_extents(sample, calls)
+    if not sample._compared:
+        check(sample)
     kinds = sample.kinds
     others = any(isinstance(kind, (Boxes, Points)) for kind in kinds.values())
     made, seen = _move_pixels(sample, rest, calls, sample._there())

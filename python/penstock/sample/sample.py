@@ -33,8 +33,8 @@ class Sample(dict):
     Raises:
         TypeError: No part has pixels, a part is None, boxes name labels that are pixels, or a part cannot move with a
             volume.
-        ValueError: The first operator that moves them finds boxes whose labels, masks or keypoints are of another number,
-            or a `fill` that the type of its mask has not.
+        ValueError: The first operator that moves them finds that boxes have not as many labels, masks or keypoints, or
+            that the type of a mask has not the value of its `fill`.
         DataError: The images and masks have not one height and width; the first operator that moves them raises it.
 
     Example:

@@ -418,7 +418,7 @@ class Packing {
     for (const auto& one : coefs_) {
       if (one.op->info->random)
         for (SampleContext& c : contexts) c.draws = one.draws;
-      one.op->coefs(contexts, one.lane, one.copies, at + one.offset, coef_bytes_);
+      as_operator(*one.op, [&] { one.op->coefs(contexts, one.lane, one.copies, at + one.offset, coef_bytes_); });
     }
   }
 
@@ -430,8 +430,10 @@ class Packing {
     SampleContext c = context_of(*rows_[e].entry);
     for (auto& one : coefs_) {
       c.draws = one.draws;
-      if (one.folded.bytes) fold(one, c, at);
-      else one.op->coef(c, one.lane, one.copies, table_.at(at) + one.offset);
+      as_operator(*one.op, [&] {
+        if (one.folded.bytes) fold(one, c, at);
+        else one.op->coef(c, one.lane, one.copies, table_.at(at) + one.offset);
+      });
     }
     if (!folds_) last_coefs_ = {at, coef_bytes_};
     return at;

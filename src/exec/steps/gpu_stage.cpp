@@ -12,6 +12,7 @@
 #include "exec/stage_on_host.h"
 #include "exec/steps/kinds.h"
 #include "exec/steps/stage_program.h"
+#include "graph/at_fault.h"
 
 namespace penstock {
 namespace {
@@ -28,9 +29,7 @@ class GpuStageStep final : public StepRunner {
   }
 
   void prepare(Iteration& it, Worker&) override;
-  const Node& blamed(const Error& e) const override {
-    return is_of_data(e) || e.op == node.op ? node : context_.graph.node(step.nodes.back());
-  }
+  const Node& blamed(const Error& e) const override { return at_fault(context_.graph, step.nodes, e); }
 
  private:
   std::shared_ptr<BatchStageRunner> runner_for(Iteration& it);

@@ -12,6 +12,7 @@
 #include "exec/steps/kinds.h"
 #include "exec/steps/number_row.h"
 #include "exec/steps/stage_program.h"
+#include "graph/at_fault.h"
 
 namespace penstock {
 namespace {
@@ -42,9 +43,7 @@ class StageStep final : public StatefulStep<StageState> {
     if (!numbers_.run(it, *worker.scratch)) prepare_samples(it);
   }
   void run(Iteration& it, int first, int count, Worker& worker) override;
-  const Node& blamed(const Error& e) const override {
-    return is_of_data(e) || e.op == node.op ? node : context_.graph.node(step.nodes.back());
-  }
+  const Node& blamed(const Error& e) const override { return at_fault(context_.graph, step.nodes, e); }
 
  private:
   void prepare_samples(Iteration& it);

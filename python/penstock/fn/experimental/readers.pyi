@@ -137,7 +137,10 @@ def video(
             into one row, their lengths add up to at most max_cost. So many samples are placed
             together, from the longest to the shortest, each in the first batch that has room.
             0: batches of samples of near length.
-        seed (int): Seed of the order; default: the pipeline's.
+        seed (int): Seed of the order, the same on all shards. Default: the pipeline's; where
+            several shards are dealt samples a fixed number, because each rank's pipeline may
+            have a seed of its own, and their orders have to be one. For another order in each
+            training give a seed. Sources of a mix that have none follow the mix.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         file_list_include_end (bool, default True): Accepted without effect, as in DALI 2.4.

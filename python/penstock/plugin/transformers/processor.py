@@ -10,7 +10,6 @@ import numpy as np
 
 import penstock
 
-from ...base.frames import at_line
 from ...pipeline import pipeline_def
 from ..interface import Batch, DataNode, Tensor, batch
 from .configuration import read
@@ -136,11 +135,12 @@ class Processor:
 
     def _function(self, source):
         if source not in self._functions:
-            self._functions[source] = self._compiled(self.program(source))
+            # A module of this package: errors name the line of the program that makes the pipeline.
+            self._functions[source] = self._compiled(self.program(source), f"{__package__}.programs")
         return self._functions[source]
 
-    def _compiled(self, text):
-        space: dict[str, Any] = {"__name__": f"{__package__}.programs"}
+    def _compiled(self, text, module):
+        space: dict[str, Any] = {"__name__": module}
         exec(compile(text, f"<program of {self.configuration.name}>", "exec"), space)
         return space["preprocess"]
 
@@ -152,7 +152,7 @@ class Processor:
         return made[1]
 
     def _built(self, source, most):
-        function = self._function(source)
+        function = self._compiled(self.program(source), "program")  # it serves calls of many lines: errors name its own
         given = {"files": {"ndim": 1}, "arrays": {"ndim": 3, "layout": "HWC"}, "videos": {"ndim": 4, "layout": "FHWC"}}[
             source
         ]
@@ -167,8 +167,7 @@ class Processor:
         def prepare():
             return function(penstock.fn.external_source(name="images", dtype=penstock.types.UINT8, **given))
 
-        with at_line(f"<program of {self.configuration.name}>"):  # it serves calls of many lines
-            made = prepare()
+        made = prepare()
         made.build()
         return made
 
