@@ -273,5 +273,8 @@ def test_a_wrong_argument_is_shown_with_the_call():
     tensor = cvcuda.as_tensor(pixels(4, 5, 3), "HWC")
     with pytest.raises(TypeError, match=r"customcrop\(src: Tensor, rect: bytes, stream: NoneType\)"):
         cvcuda.customcrop(tensor, b"a")
+    for number in (float("nan"), float("inf"), 2**31):
+        with pytest.raises(ValueError, match=f"quality: .*{number} is not an int32"):
+            cvcuda.jpeg_compression_distortion(tensor, number)
     with pytest.raises(TypeError, match=r"bndbox_into\(dst: float, src: Tensor, bboxes: int"):
         cvcuda.bndbox_into(1.5, tensor, 7)

@@ -7,7 +7,7 @@ from .. import _core, fn
 from . import operands
 from .calls import Step, row
 from .enumerations import SIFT, Norm
-from .operands import type_of, values_of
+from .operands import integers_of, type_of
 from .signatures import found
 from .values import both
 
@@ -90,7 +90,7 @@ def _sets(call, tensor, counts):
         call.refuse(f"a set has rows of numbers, (N, M, D) or (M, D), got the shape {tuple(tensor.shape)}")
     if counts is None:
         return rows
-    counts = values_of(counts).reshape(-1).astype(np.int64)
+    counts = integers_of(counts).reshape(-1)
     if len(counts) != len(rows) or any(not 0 <= n <= s[0] for n, s in zip(counts, rows.shape())):
         call.refuse(f"there are counts {counts.tolist()} for sets of the shapes {[tuple(s) for s in rows.shape()]}")
     return call.step(fn.slice, rows, start=[0], shape=_core.per_sample(counts[:, None]), axes=[0])

@@ -199,6 +199,14 @@ def values_of(argument):
     return np.asarray(buffers.on_host(argument._memory) if isinstance(argument, Tensor) else argument)
 
 
+def integers_of(argument):
+    """The same as int32; fractions are truncated."""
+    values, limits = values_of(argument), np.iinfo(np.int32)
+    if not np.all((values >= limits.min) & (values <= limits.max)):  # false for NaN, too
+        raise ValueError(f"{values.reshape(-1)[0] if values.size == 1 else 'an argument'} is not an int32")
+    return values.astype(np.int32)
+
+
 _NAMES = {
     "UINT8": "u1", "UINT16": "u2", "UINT32": "u4", "UINT64": "u8", "INT8": "i1", "INT16": "i2", "INT32": "i4", "INT64": "i8",
     "FLOAT16": "f2", "FLOAT": "f4", "FLOAT64": "f8", "BOOL": "?",

@@ -7,7 +7,7 @@ from .. import _core, fn
 from . import operands
 from .calls import Step, each, row
 from .enumerations import AdaptiveThresholdType, ThresholdType
-from .operands import batch_of, type_of, values_of
+from .operands import batch_of, integers_of, type_of, values_of
 from .signatures import exists, found
 from .values import both
 
@@ -65,7 +65,7 @@ def adaptivethreshold(call):
     method = "mean" if call.adaptive_method == AdaptiveThresholdType.MEAN_C else "gaussian"
     real = {"max_value": call.max_value, "offset": call.c}
     given = {k: each(np.asarray(values_of(v), np.float32), len(call.x)) for k, v in real.items()}
-    given["block_size"] = each(values_of(call.block_size).astype(np.int32), len(call.x))
+    given["block_size"] = each(integers_of(call.block_size), len(call.x))
     return Step(found("adaptive_threshold"), call.x, method=method, mode=inverse, **given)
 
 

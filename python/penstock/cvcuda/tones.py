@@ -7,7 +7,7 @@ from .. import fn
 from .. import math as value_math
 from .calls import Step, each, moved, row
 from .enumerations import HistogramEq, Round
-from .operands import values_of
+from .operands import integers_of, values_of
 from .values import both, own_type, rounded
 
 
@@ -94,7 +94,7 @@ def gamma_contrast(call):
 @row(*both("src, quality"), over=("jpeg_compression_distortion",))
 def jpeg_compression_distortion(call):
     """Compresses images to JPEG and decodes them."""
-    quality = each(values_of(call.quality).astype(np.int32), len(call.x))
+    quality = each(integers_of(call.quality), len(call.x))
     return moved(call, lambda images: Step(fn.jpeg_compression_distortion, images, quality=quality))
 
 
