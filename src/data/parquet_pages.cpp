@@ -52,6 +52,7 @@ class CompactReader {
       const uint8_t head = next();
       if (head == stop) return;
       number = head >> 4 ? number + (head >> 4) : zigzag();
+      if (number < 0 || number > INT16_MAX) bad_data("the header of a page has a field with the number {}", number);
       f(number, static_cast<Type>(head & 15));
     }
   }

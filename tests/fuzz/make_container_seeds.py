@@ -61,6 +61,27 @@ def lmdb_seed():
     )
 
 
+def parquet_pages(version):
+    """Three values of a column of Parquet, without compression and encoding, after the number of rows."""
+    values = b"".join(struct.pack("<I", len(value)) + value for value in (b"one", b"", bytes(20)))
+    number = lambda field, n: bytes([field << 4 | 5, 2 * n])  # Thrift's compact protocol, of a field after the last one
+    if version == 1:
+        of_page = bytes([0x2C]) + number(1, 3) + number(1, 0) + number(1, 3) + number(1, 3) + b"\0"
+    else:
+        of_page = (
+            bytes([0x5C])
+            + number(1, 3)
+            + number(1, 0)
+            + number(1, 3)
+            + number(1, 0)
+            + number(1, 0)
+            + number(1, 0)
+            + b"\0"
+        )
+    header = number(1, 0 if version == 1 else 3) + number(1, len(values)) + number(1, len(values)) + of_page + b"\0"
+    return bytes([3]) + header + values
+
+
 def main(folder):
     folder = Path(folder)
 
@@ -108,6 +129,8 @@ def main(folder):
     write("mds", "gz", b"\x09" + gzip.compress(bytes(16)))
     for stream in (True, False):
         write("arrow", f"stream_{stream}", arrow_files.every_type(stream))
+    for version in (1, 2):
+        write("parquet", f"pages_{version}", parquet_pages(version))
     for number, format in enumerate((0, 1, 2)):
         files.write_tar(
             scratch / "a", [("d/a.b", b"1234"), ("d/" + "n" * 90 + ".c", bytes(600))], format, scratch / "a.idx"
