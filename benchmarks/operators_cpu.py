@@ -11,6 +11,7 @@ without AVX-512. An operator that has neither a row nor a reason in operator_row
 """
 
 import argparse
+import ctypes
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 LEVEL = 0.95  # a row with this ratio is not slower: less is noise
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # malloc.h
 
 
 def parse():
@@ -48,6 +50,9 @@ def keep_to(threads):
     if os.environ.get("PENSTOCK_TARGET") == "avx2":
         os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_ICL AVX512_SPR")
         os.environ.setdefault("OPENCV_CPU_DISABLE", "AVX512-SKX")
+    libc = ctypes.CDLL(None)  # else malloc returns large results to the system, and a peer's next one has new pages
+    libc.mallopt(_MMAP_THRESHOLD, 1 << 30)
+    libc.mallopt(_TRIM_THRESHOLD, (1 << 31) - 1)
     cores = sorted(os.sched_getaffinity(0))
     if threads > len(cores):
         sys.exit(f"{threads} threads on {len(cores)} cores")
