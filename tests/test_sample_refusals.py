@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock import augment, fn, types
+from penstock import DataError, augment, fn, types
 from penstock.sample import Boxes, Image, Instances, Keypoints, Mask, Sample
 
 IMAGE = np.zeros((30, 40, 3), np.uint8)
@@ -93,6 +93,29 @@ def test_of_a_batch_the_sample_is_found_whose_rows_are_not_those_of_its_boxes():
     )
     with pytest.raises(ValueError, match="'labels' has 2 rows, 'boxes' has 1 row:"):
         fn.flip(batch)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("rows", [0, 1, 3, 9])
+def test_rows_are_compared_with_the_boxes_when_a_pipeline_runs(rows, debug):
+    """Surplus labels were left out, each box with the label of its place."""
+
+    @penstock.pipeline_def(batch_size=2, num_threads=1, debug=debug)
+    def pipe(names):
+        labels = fn.external_source(lambda: [np.arange(2, dtype=np.int64), np.arange(rows, dtype=np.int64)])
+        image = fn.external_source(lambda: [IMAGE] * 2, layout="HWC")
+        boxes = fn.external_source(lambda: [BOXES] * 2)
+        moved = fn.flip(fn.flip(Sample(image=image, boxes=boxes, labels=labels)))
+        return tuple(moved[name] for name in names)
+
+    counted = {0: "no rows", 1: "1 row"}.get(rows, f"{rows} rows")
+    with pytest.raises(
+        DataError, match=rf"\[flip\].*'labels' has {counted}, 'boxes' has 2 rows: a box has one row of each"
+    ):
+        pipe(["boxes", "labels"]).run()
+    if not debug:  # which computes all that is written
+        (image,) = pipe(["image"]).run()  # nobody reads the labels
+        assert len(image) == 2
 
 
 @pytest.mark.parametrize("mask", [np.zeros(30, np.uint8), np.zeros(1, np.int32), np.zeros(40, np.int32), [0] * 30])

@@ -39,12 +39,23 @@ def draw_mask_boxes(draw):
     return Case(inputs, [""] * 4, limits, dtype="float32", error=0.0, expected=expected)
 
 
+def _rows_of(boxes, labels):
+    assert len(boxes) == len(labels)
+    return np.int32([len(boxes)])
+
+
 def _same_extents(image, mask):
     assert image.shape[:2] == mask.shape
     return np.int32(mask.shape)
 
 
 def draw_same_extents(draw):
+    if draw(st.booleans()):
+        counts = [draw(st.integers(0, 4)) for _ in "abc"]
+        boxes, labels = [np.zeros((n, 4), np.float32) for n in counts], [np.arange(n, dtype=np.int64) for n in counts]
+        named = {"names": ["boxes", "labels"], "checked_for": "flip", "rows": True}
+        expected = lambda i: _rows_of(boxes[i], labels[i])  # noqa: E731
+        return Case([boxes, labels], ["", ""], named, dtype="int32", error=0.0, expected=expected)
     extents = [(draw(st.integers(1, 9)), draw(st.integers(1, 9))) for _ in "abc"]
     images, masks = ([np.zeros((*e, *more), np.uint8) for e in extents] for more in ((3,), ()))
     named = {"names": ["image", "mask"], "checked_for": "crop"}

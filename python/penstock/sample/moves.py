@@ -51,6 +51,16 @@ def _compare(seen, calls):
         calls("_same_extents", (seen[first], seen[name]), {"names": [first, name], "checked_for": calls.op})
 
 
+def _compare_rows(sample, parts, calls):
+    """Refuses parts that have not a row for each box, where that is known when the pipeline runs."""
+    for boxes, kind in sample.kinds.items():
+        if isinstance(kind, Boxes):
+            for name in rows_of(sample, boxes):
+                given = {"names": [boxes, name], "checked_for": calls.op, "rows": True}
+                with of_part(name):
+                    calls("_same_extents", (parts[boxes], parts[name]), given)
+
+
 def _move_pixels(sample, rest, calls, parts):
     """The images and masks, moved; and what the map of points reads of each: the part itself, or its extents."""
     taken = {name: _taken(sample, name, parts[name], calls) for name in pixel_parts(sample)}
@@ -146,14 +156,15 @@ def _moved(sample, op, rest, calls):
     kinds = sample.kinds
     others = any(isinstance(kind, (Boxes, Points)) for kind in kinds.values())
     made, seen = _move_pixels(sample, rest, calls, sample._there())
-    compares = calls.in_pipeline and not sample._compared and len(seen) > 1
-    if others or compares:
+    compares = calls.in_pipeline and not sample._compared
+    if others or (compares and len(seen) > 1):
         line = user_line()
 
         def move(parts):
             with at_line(line):
                 if compares:
                     _compare(seen, calls)
+                    _compare_rows(sample, parts, calls)
                 return _move_others(sample, rest, calls, next(iter(seen.values())), parts) if others else {}
 
         if calls.in_pipeline:
