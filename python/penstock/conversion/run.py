@@ -93,8 +93,8 @@ def convert(
         quality: Of those JPEG files, 1 to 100.
         shard_size: Bytes of samples in a file of the target, at most; a sample that is larger has a file of its own.
         threads: How many threads read, decode and encode; 0: as many as the process may use. Workers share them.
-        workers: How many processes convert, for targets "tar", "tfrecord", "parquet" and "mds". The files do not depend on
-            it, and a run may be continued with another number.
+        workers: How many processes convert, for targets "tar", "tfrecord", "parquet" and "mds". The files do not depend
+            on it, and a run may be continued with another number.
         only: The names of the fields that are converted; None: all.
         image: The name of the field of pictures, for targets that hold one picture.
         label: The name of the field of labels, for a folder of classes.
