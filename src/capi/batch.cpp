@@ -2,6 +2,7 @@
 #include "batch/batch.h"
 
 #include <cstdlib>
+#include <limits>
 
 #include "batch/joined_samples.h"
 #include "capi/edge.h"
@@ -26,9 +27,12 @@ void check_strides(const Shape& shape, const Shape& strides) {
 
 void set_shape(Batch& b, int i, const int64_t* extents, int ndim) {
   Shape shape;
+  int64_t room = std::numeric_limits<int64_t>::max();
   for (int k = 0; k < ndim; ++k) {
     if (extents[k] < 0) bad_argument("sample {} has the extent {}", i, extents[k]);
     shape.push_back(extents[k]);
+    // As in NumPy an extent of 0 does not make the others harmless: strides are their products.
+    if (extents[k] > 0 && (room /= extents[k]) == 0) bad_argument("sample {} is larger than the address space", i);
   }
   checked_bytes(shape.volume(), size_of(b.dtype()));
   b.sample(i).shape = shape;
