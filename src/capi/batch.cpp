@@ -32,7 +32,7 @@ void set_shape(Batch& b, int i, const int64_t* extents, int ndim) {
     if (extents[k] < 0) bad_argument("sample {} has the extent {}", i, extents[k]);
     shape.push_back(extents[k]);
     // As in NumPy an extent of 0 does not make the others harmless: strides are their products.
-    if (extents[k] > 0 && (room /= extents[k]) == 0) bad_argument("sample {} is larger than the address space", i);
+    if (extents[k] > 0 && (room /= extents[k]) == 0) bad_argument("sample {} has 2^63 elements or more", i);
   }
   checked_bytes(shape.volume(), size_of(b.dtype()));
   b.sample(i).shape = shape;
