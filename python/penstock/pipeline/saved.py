@@ -130,7 +130,8 @@ class SavedForms:
     def checkpoint(self, filename: Path | None = None) -> bytes:
         """Returns the state after the last batch that was handed out.
 
-        Pipeline(checkpoint=...) resumes from it bit for bit, also with another batch size or number of shards.
+        Pipeline(checkpoint=...) resumes from it bit for bit, also with another batch size or number of shards. A batch
+        that ended with an error was not handed out: if it was the last one, the new pipeline begins with it again.
 
         Args:
             filename: Also writes it to this file.
