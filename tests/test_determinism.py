@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock import Pipeline, fn, types
+from penstock import FunctionError, Pipeline, fn, pipeline_def, types
 
 FILES = 23
 
@@ -207,3 +207,26 @@ def test_immediate_calls_follow_the_seed():
 
     first = draw()
     assert first == draw() and len(set(first)) > 1
+
+
+def test_a_checkpoint_after_an_error_begins_with_the_batch_that_failed():
+    damaged = [2]
+
+    def refuse(number):
+        if int(number) // 2 in damaged:
+            raise ValueError("damaged")
+        return number
+
+    @pipeline_def(batch_size=2, num_threads=1, seed=1)
+    def numbers():
+        return fn.python_function(fn.readers.indices(size=20, name="reader"), function=refuse)
+
+    read = lambda pipe: pipe.run()[0].as_array().ravel().tolist()  # noqa: E731
+    first = numbers()
+    assert [read(first), read(first)] == [[0, 1], [2, 3]]
+    with pytest.raises(FunctionError):
+        read(first)
+    state = first.checkpoint()
+    assert read(first) == [6, 7]  # the pipeline itself goes on after it
+    damaged.clear()
+    assert read(numbers(checkpoint=state)) == [4, 5]
