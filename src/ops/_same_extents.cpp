@@ -17,7 +17,8 @@ struct SameExtents : WholeOperator {
     return Schema<SameExtents>(
                "_same_extents",
                "Refuses parts of a sample that do not have one height and width, or one number of rows.\n\nInputs: two "
-               "images, of which only the shapes are read, or their extents [D,] H, W, int32; with rows boxes, and what "
+               "images, of which only the shapes are read, or their extents [D,] H, W, int32; with rows boxes, and "
+               "what "
                "has a row for each. Output: the extents, int32. Types: all.")
         .inputs(2)
         .required("names", &SameExtents::names, "What the error calls the two parts.")
@@ -56,19 +57,21 @@ struct SameExtents : WholeOperator {
     const std::vector<int32_t> first = extents(in[0]), second = extents(in[1]);
     if (first == second) return give_numbers(out[0], first, to);
     Error e(ErrorKind::data,
-            rows ? fmt::format("'{}' has {}{}, '{}' has {}{}: a box has one row of each", names[1], counted(second[0]),
-                               file(s, 1), names[0], counted(first[0]), file(s, 0))
-                 : fmt::format("'{}' is {}{}, '{}' is {}{}: all images and masks of a Sample have one height and width; "
-                               "resize one of them first",
-                               names[0], text(first), file(s, 0), names[1], text(second), file(s, 1)));
+            rows
+                ? fmt::format("'{}' has {}{}, '{}' has {}{}: a box has one row of each", names[1], counted(second[0]),
+                              file(s, 1), names[0], counted(first[0]), file(s, 0))
+                : fmt::format("'{}' is {}{}, '{}' is {}{}: all images and masks of a Sample have one height and width; "
+                              "resize one of them first",
+                              names[0], text(first), file(s, 0), names[1], text(second), file(s, 1)));
     e.op = checked_for;
     throw e;
   }
 
  private:
   [[noreturn]] void refuse(size_t part, int ndim) const {
-    Error e(ErrorKind::type, fmt::format("'{}' has {} dimension{}: {}", names[part], ndim, ndim == 1 ? "" : "s",
-                                         rows ? "it has a row for each box" : "an image or a mask is (H, W) or (H, W, C)"));
+    Error e(ErrorKind::type,
+            fmt::format("'{}' has {} dimension{}: {}", names[part], ndim, ndim == 1 ? "" : "s",
+                        rows ? "it has a row for each box" : "an image or a mask is (H, W) or (H, W, C)"));
     e.op = checked_for;
     throw e;
   }
