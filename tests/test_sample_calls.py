@@ -141,7 +141,9 @@ def test_a_mask_without_channels_is_pasted_as_its_image():
 
 
 def test_pad_to_the_batch_refuses_points_by_its_own_name():
-    with pytest.raises(ValueError, match=r"^\[pad\] without shape= the result is as large as the largest of the batch, .*: give shape="):
+    with pytest.raises(
+        ValueError, match=r"^\[pad\] without shape= the result is as large as the largest of the batch, .*: give shape="
+    ):
         fn.pad(Sample(**PARTS))
     assert fn.pad(Sample(image=PARTS["image"], mask=PARTS["mask"]))["mask"].shape == (30, 40)
 
