@@ -58,7 +58,7 @@ def tuner_of(options, tune, cores, made, depth):
     if threads_too:
         ways += [("threads", _steps(threads, most_threads(cores)), _steps(threads, 1))]
     if depth_too:
-        ways += [("depth", _steps(FIRST_DEPTH, depth), [1] if depth > FIRST_DEPTH else [])]
+        ways += [("depth", _doubled(FIRST_DEPTH, depth), [1] if depth > FIRST_DEPTH else [])]
     return Tuner(tune, {"threads": threads, "depth": FIRST_DEPTH if depth_too else depth}, ways)
 
 
@@ -80,6 +80,15 @@ def _steps(first, last):
     while at != last:
         at = min(last, at + max(1, at // 2)) if last > first else max(last, at - max(1, at // 4))
         found.append(at)
+    return found
+
+
+def _doubled(first, last):
+    """Numbers from the first to the last, each twice as large: what a few batches more gain is lost in noise."""
+    found = []
+    while first < last:
+        first = min(last, 2 * first)
+        found.append(first)
     return found
 
 
