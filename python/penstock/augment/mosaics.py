@@ -8,7 +8,7 @@ from typing import Any, Sequence
 from .. import _core, fn
 from ..graph import DataNode
 from ..sample import Boxes, Image, Instances, Mask, Points, Sample
-from ..sample.moves import rows_of
+from ..sample.layouts import rows_of
 from . import draws, numbers
 from .samples import axes_of, extents, samples_of, together
 

@@ -8,7 +8,8 @@ from typing import Any
 from .. import fn
 from ..base.element_types import DType
 from ..sample import Boxes, Image, Instances, Mask, Points
-from ..sample.moves import limits_of, rows_of
+from ..sample.layouts import rows_of
+from ..sample.moves import limits_of
 from . import draws
 from .mosaics import checked_batch, of_each, of_partners, partners_of, with_rows
 from .samples import axes_of, call, checked_probability

@@ -85,4 +85,7 @@ def open_source(path, format=None, **options):
     kind = source_class(name)
     if "://" in path and not kind.has_urls:
         raise ValueError(f"a data set of the format {name} is read from a folder: copy it from {path} first")
-    return kind(path, manifest, **options)
+    data = kind(path, manifest, **options)
+    if options.get("only") is not None:
+        data.choose(options["only"])
+    return data

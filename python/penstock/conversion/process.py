@@ -14,6 +14,7 @@ from .. import _core, storage
 from .formats import open_source, target_class
 from .manifest import read_manifest
 from .pieces import pieces, written
+from .run import faults_of_pieces
 from .scaling import Scaling
 
 
@@ -23,16 +24,10 @@ def _read_lines(file, lines):
     os._exit(1)  # who has started this process is gone, or does not need it
 
 
-def _opened(job):
-    data = open_source(job["source"], job["format"], images=job["images"], only=job["only"])
-    if job["only"] is not None:
-        data.choose(job["only"])
-    return data
-
-
 def _converter(job):
     """A function that converts a block into a folder of its own."""
-    data, kind = _opened(job), target_class(job["to"])
+    data = open_source(job["source"], job["format"], images=job["images"], only=job["only"])
+    kind = target_class(job["to"])
     scaling = Scaling(job["shorter"], job["quality"]) if job["shorter"] is not None else None
 
     def convert(task):
@@ -52,8 +47,6 @@ def _converter(job):
 
 def _verifier(job):
     """A function that compares pieces with the manifest."""
-    from .run import faults_of_pieces
-
     manifest = read_manifest(job["source"])
     data = open_source(job["source"], manifest.format)
 

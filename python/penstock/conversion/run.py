@@ -126,8 +126,6 @@ def convert(
     if workers > 1 and kind.ending is None:
         raise ValueError(f"workers= is for files of many samples; one process writes {to!r}, with several threads")
     data = open_source(source, format, images=images, only=only)
-    if only is not None:
-        data.choose(only)
     scaling = Scaling(shorter, quality) if shorter is not None else None
     about = data.about
     options = {"shard_size": shard_size, "image": image, "label": label}

@@ -17,6 +17,7 @@ _LEAST = 6
 _GAIN = 1.03  # what is less may be noise
 _WAITS = 0.02  # the share of a window that the loop may wait before more is tried
 _MOST_MISSES = 2  # that the machine was busy with something else looks like a loss
+_DEPTH_GROWTH = 1.0  # of depths, which are doubled: what a few batches more gain is lost in noise
 _SETTLES = 2  # batches after a change that were begun before it
 
 
@@ -58,7 +59,7 @@ def tuner_of(options, tune, cores, made, depth):
     if threads_too:
         ways += [("threads", _steps(threads, most_threads(cores)), _steps(threads, 1))]
     if depth_too:
-        ways += [("depth", _doubled(FIRST_DEPTH, depth), [1] if depth > FIRST_DEPTH else [])]
+        ways += [("depth", _steps(FIRST_DEPTH, depth, _DEPTH_GROWTH), [1] if depth > FIRST_DEPTH else [])]
     return Tuner(tune, {"threads": threads, "depth": FIRST_DEPTH if depth_too else depth}, ways)
 
 
@@ -74,21 +75,12 @@ def saved(text, options):
     return json.dumps({**json.loads(text), **chosen}, indent=1) if chosen else text
 
 
-def _steps(first, last):
-    """Numbers from the first to the last, each half as far from the last or half as large again."""
+def _steps(first, last, growth=0.5):
+    """Numbers from the first to the last, each larger by a share of the one before it, or smaller by a quarter."""
     found, at = [], first
     while at != last:
-        at = min(last, at + max(1, at // 2)) if last > first else max(last, at - max(1, at // 4))
+        at = min(last, at + max(1, int(growth * at))) if last > first else max(last, at - max(1, at // 4))
         found.append(at)
-    return found
-
-
-def _doubled(first, last):
-    """Numbers from the first to the last, each twice as large: what a few batches more gain is lost in noise."""
-    found = []
-    while first < last:
-        first = min(last, 2 * first)
-        found.append(first)
     return found
 
 

@@ -8,8 +8,8 @@ import contextlib
 import numpy as np
 
 from .. import _core
-from .layouts import known
-from .parts import OF_OBJECTS, PIXELS, Boxes, Instances, Mask, Points, Volume, label_names
+from .layouts import known, rows_of
+from .parts import PIXELS, Boxes, Instances, Mask, Points, Volume
 
 
 def _dtype_of(value):
@@ -53,10 +53,8 @@ def _rows(value):
 
 
 def _check_rows(sample, parts):
-    boxes = [name for name, kind in sample.kinds.items() if isinstance(kind, Boxes)]
-    for name in boxes:
-        stacks = [n for n, kind in sample.kinds.items() if isinstance(kind, OF_OBJECTS) and name == boxes[0]]
-        for row in [*(n for n in label_names(sample.kinds[name]) if n in sample.kinds), *stacks]:
+    for name in [name for name, kind in sample.kinds.items() if isinstance(kind, Boxes)]:
+        for row in rows_of(sample, name):
             have, want = _rows(parts[row]), _rows(parts[name])
             if have is not None and want is not None and list(have) != list(want):
                 k = next((i for i, (a, b) in enumerate(zip(have, want)) if a != b), 0)

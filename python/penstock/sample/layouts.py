@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import _core
 from ..graph import DataNode
-from .parts import PIXELS, Image, Instances, Mask, Volume
+from .parts import OF_OBJECTS, PIXELS, Boxes, Image, Instances, Mask, Volume, label_names
 
 _OF_VOLUMES = {3: "DHW", 4: "DHWC"}
 
@@ -75,3 +75,11 @@ def pixel_parts(sample):
 
 def images_of(sample):
     return [name for name, kind in sample.kinds.items() if isinstance(kind, Image)]
+
+
+def rows_of(sample, boxes):
+    """The names of the parts that have a row for each box of the part `boxes`."""
+    kinds = sample.kinds
+    first = next(name for name, kind in kinds.items() if isinstance(kind, Boxes))
+    stacks = [name for name, kind in kinds.items() if isinstance(kind, OF_OBJECTS) and boxes == first]
+    return [*(name for name in label_names(kinds[boxes]) if name in kinds), *stacks]

@@ -7,8 +7,8 @@ from .. import _core
 from ..base.frames import at_line, user_line
 from .calls import Calls
 from .checks import check, check_extents, of_part
-from .layouts import images_of, pixel_parts, wanted, with_layout
-from .parts import OF_OBJECTS, Boxes, Image, Instances, Keypoints, Points, label_names
+from .layouts import images_of, pixel_parts, rows_of, wanted, with_layout
+from .parts import Boxes, Image, Instances, Keypoints, Points
 from .waiting import Waiting, region_now
 from .way_back import described
 
@@ -117,14 +117,6 @@ def limits_of(kind):
     """How an operator takes boxes: the arguments that say it."""
     given = {"bbox_layout": kind.layout, "bbox_normalized": kind.normalized}
     return {**given, "min_area": kind.min_area, "min_visibility": kind.min_visibility}
-
-
-def rows_of(sample, boxes):
-    """The names of the parts that have a row for each box of the part `boxes`."""
-    kinds = sample.kinds
-    first = next(name for name, kind in kinds.items() if isinstance(kind, Boxes))
-    stacks = [name for name, kind in kinds.items() if isinstance(kind, OF_OBJECTS) and boxes == first]
-    return [*(name for name in label_names(kinds[boxes]) if name in kinds), *stacks]
 
 
 def _move_others(sample, rest, calls, read, parts):
