@@ -11,7 +11,7 @@ from .. import _core
 
 
 def size_of(path):
-    """Returns how many bytes a file has; -1: it is none.
+    """Returns how many bytes a file has; -1: it is not a file.
 
     Args:
         path: Its path or URL.
@@ -67,7 +67,7 @@ def files_of(path, endings):
         endings: Those of the names of files in a folder.
 
     Raises:
-        FileNotFoundError: There is none.
+        FileNotFoundError: No file matches.
     """
     if "://" in path:
         pattern = f"{path.rstrip('/')}/*" if is_folder(path) and not is_web(path) else path
