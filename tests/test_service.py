@@ -157,7 +157,7 @@ def test_a_slow_worker_does_not_hold_the_stream(serve):
     with service.loader(addresses, samples(), window=4, patience=(0.05, 0.2)) as batches:
         until(lambda: batches.statistics()["workers"] == 2)
         asked_again = lambda: batches.statistics()["asked_again"]  # noqa: E731
-        for k in range(5000):  # the other worker may be so fast that it is asked for the first ones alone
+        for k in range(5000):  # the other worker may be so fast that it makes the first ones alone
             assert batches.run()[0].as_array().ravel().tolist() == [2 * k, 2 * k + 1]
             if k >= 12 and asked_again() > 0:
                 break
