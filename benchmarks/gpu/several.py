@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Feeding several GPUs of one host: a process for each GPU, all begin to measure at the same moment.
+"""Feeding several GPUs of one host: a process for each GPU.
 
-    python benchmarks/gpu/several.py FOLDER [--gpus 1 2] [--threads 2 4 8] [--seconds S] [--peer] [--start] [--beside]
+    python benchmarks/gpu/several.py FOLDER [--gpus 1 2] [--threads 2 4 8] [--seconds S] [--rounds N] [--peer] [--start] [--beside]
 
-FOLDER has JPEG files. A row is a number of GPUs and of threads for each: the sum of images a second, and its ratio to as many times the
-rate of one GPU with as many threads. "near" pipelines have set_affinity=True. --peer measures DALI too, where it is installed. --start
-measures the time from the begin of the process to its first batch with an empty cache of kernels. The first line is the rate at which as
-many processes as cores copy memory.
+FOLDER has JPEG files. A row is a number of GPUs and of threads for each. In each round each process works alone, then all at once; the
+processes live on, since the rates of two processes that do the same differ by up to a third on a virtual machine. The row has the medians
+of the rounds: images a second of all, and their ratio to the sum of what each reached alone. "near" pipelines have set_affinity=True.
+--peer measures DALI too, where it is installed. --start measures the time from the begin of the process to its first batch with an empty
+cache of kernels. The first line is the rate at which as many processes as cores copy memory.
 
---beside measures one GPU while as many processes as threads do something else on the other cores: "arithmetic" needs neither memory nor
-a GPU, so what it costs is shared by cores; "copies" read and write memory. Then several GPUs with cores of their own for each process:
-"halves" are neighbors, "stripes" are every n-th core.
+--beside asks what processes share: one GPU in turns alone and beside as many processes as threads that do something else on other cores.
+"arithmetic" needs neither memory nor a GPU; "copies" read and write memory; "transfers" copy page-locked memory to the last GPU; "launches"
+start small kernels there.
 """
 
 import argparse
@@ -67,8 +68,6 @@ def definition(library, body):
 
 
 def child(spec):
-    if spec.get("cores"):
-        os.sched_setaffinity(0, spec["cores"])
     begin = time.time()
     near = {"set_affinity": True} if spec["near"] else {}
     batch = {"resnet": 256, "yolo": 64}[spec["body"]]
@@ -83,39 +82,51 @@ def child(spec):
     while time.time() < end:
         pipe.run()
     print("ready", flush=True)
-    sys.stdin.readline()
-    count, begin = 0, time.perf_counter()
-    while time.perf_counter() - begin < spec["seconds"]:
-        pipe.run()
-        count += batch
-    print(json.dumps({"rate": count / (time.perf_counter() - begin)}), flush=True)
+    for _ in sys.stdin:
+        for _ in range(4):  # the batches that were ready
+            pipe.run()
+        count, begin = 0, time.perf_counter()
+        while time.perf_counter() - begin < spec["seconds"]:
+            pipe.run()
+            count += batch
+        print(count / (time.perf_counter() - begin), flush=True)
     os._exit(0)
 
 
-def measure(specs, cache=None):
-    """What the processes print, which all measure at once."""
-    env = dict(os.environ, **({"PENSTOCK_CACHE": cache} if cache else {}))
-    began = time.time()
-    running = []
-    for spec in specs:
-        text = json.dumps(spec | {"begin": began})
-        command = [sys.executable, __file__, "--child"]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
-        process.stdin.write(text + "\n")
-        process.stdin.flush()
-        running.append(process)
-    found = [json.loads(process.stdout.readline() or "{}") for process in running]
-    if not all(found) or any(process.stdout.readline() != "ready\n" for process in running):
-        for process in running:
+class Feeders:
+    """Processes that each feed a GPU when they are told to."""
+
+    def __init__(self, specs, cache=None):
+        env = dict(os.environ, **({"PENSTOCK_CACHE": cache} if cache else {}))
+        began = time.time()
+        self.running = []
+        for spec in specs:
+            command = [sys.executable, __file__, "--child"]
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+            tell(process, json.dumps(spec | {"begin": began}))
+            self.running.append(process)
+        self.begun = [json.loads(process.stdout.readline() or "{}") for process in self.running]
+        self.ready = all(self.begun) and all(process.stdout.readline() == "ready\n" for process in self.running)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.running:
             process.kill()
-        return None
-    for process in running:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    for process, result in zip(running, found):
-        result |= json.loads(process.stdout.readline() or '{"rate": 0}')
-        process.wait()
-    return found
+            process.wait()
+
+    def turn(self, which=None):
+        """Images a second of each of these processes, which work at once."""
+        chosen = [self.running[k] for k in which] if which is not None else self.running
+        for process in chosen:
+            tell(process, "go")
+        return [float(process.stdout.readline() or 0) for process in chosen]
+
+
+def tell(process, line):
+    process.stdin.write(line + "\n")
+    process.stdin.flush()
 
 
 COPIES = """
@@ -139,8 +150,7 @@ def copies():
     ]
     time.sleep(2)
     for process in running:
-        process.stdin.write("go\n")
-        process.stdin.flush()
+        tell(process, "go")
     return cores, sum(float(process.stdout.readline()) for process in running) / 1e9
 
 
@@ -152,66 +162,85 @@ while True:
     for _ in range(1000):
         x = (x * 5 + 1) % 65537
 """
-ENDLESS = COPIES.replace("perf_counter() - begin < 2", "perf_counter() > 0")
+ON_A_GPU = """
+import sys, torch
+torch.cuda.set_device(GPU)
+here, there = torch.ones(1 << 26, dtype=torch.uint8).pin_memory(), torch.empty(1 << 26, dtype=torch.uint8, device="cuda")
+small = torch.zeros(256, device="cuda")
+sys.stdin.readline()
+while True:
+    for _ in range(16):
+        WORK
+    torch.cuda.synchronize()
+"""
+
+
+def works_beside(gpu):
+    on_gpu = ON_A_GPU.replace("GPU)", f"{gpu})")
+    return {
+        "arithmetic": ARITHMETIC,
+        "copies": COPIES.replace("perf_counter() - begin < 2", "perf_counter() > 0"),
+        "transfers": on_gpu.replace("WORK", "there.copy_(here, non_blocking=True)"),
+        "launches": on_gpu.replace("WORK", "small.add_(1)"),
+    }
 
 
 def beside(options, files):
-    """The rate of one GPU with something else on other cores, and of several GPUs with cores of their own."""
-    cores = sorted(os.sched_getaffinity(0))
-    most = max(options.gpus)
-    bound = {
-        "": [None] * most,
-        "halves": [cores[g * len(cores) // most : (g + 1) * len(cores) // most] for g in range(most)],
-        "stripes": [cores[g::most] for g in range(most)],
-    }
+    """The rate of one GPU in turns alone and with something else on other cores."""
+    print("| input | threads | beside it | images/s alone | with it | ratio |\n|---|---|---|---|---|---|", flush=True)
     for body in options.bodies:
         for threads in options.threads:
-            spec = {"body": body, "threads": threads, "library": "penstock", "near": False, "files": files}
-            spec |= {"seconds": options.seconds, "warm": options.warm}
-            for what, text in {"nothing": None, "arithmetic": ARITHMETIC, "copies": ENDLESS}.items():
-                command = [sys.executable, "-c", text]
-                others = [
-                    subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-                    for _ in range(threads if text else 0)
-                ]
-                for other in others:
-                    other.stdin.write("go\n")
-                    other.stdin.flush()
-                found = measure([spec | {"gpu": 0}]) or [{"rate": 0}]
-                for other in others:
-                    other.kill()
-                    other.wait()
-                print(f"| {body} | 1 | {threads} | beside {what} | {found[0]['rate']:.0f} |", flush=True)
-            for how, sets in bound.items():
-                for gpus in sorted({1, most}):
-                    found = measure([spec | {"gpu": g, "cores": sets[g]} for g in range(gpus)]) or [{"rate": 0}]
-                    rate = sum(one["rate"] for one in found)
-                    print(f"| {body} | {gpus} | {threads} | bound: {how or 'no'} | {rate:.0f} |", flush=True)
+            spec = {"body": body, "threads": threads, "library": "penstock", "near": False, "files": files, "gpu": 0}
+            with Feeders([spec | {"seconds": options.seconds, "warm": options.warm}]) as feeder:
+                for what, text in works_beside(max(options.gpus) - 1).items():
+                    turns = [turn_beside(feeder, text, threads) for _ in range(options.rounds)]
+                    alone, both = (statistics.median(column) for column in zip(*turns))
+                    ratio = statistics.median(b / a for a, b in turns)
+                    print(f"| {body} | {threads} | {what} | {alone:.0f} | {both:.0f} | {ratio:.2f} |", flush=True)
+
+
+def turn_beside(feeder, text, threads):
+    alone = feeder.turn()[0]
+    others = [
+        subprocess.Popen([sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        for _ in range(threads)
+    ]
+    time.sleep(4 if "torch" in text else 1)  # until they have what they work on
+    for other in others:
+        tell(other, "go")
+    both = feeder.turn()[0]
+    for other in others:
+        other.kill()
+        other.wait()
+    return alone, both
 
 
 def rows(options, files):
     for body in options.bodies:
         for threads in options.threads:
-            alone = {}
             for gpus in options.gpus:
                 for library, near in [("penstock", False), ("penstock", True), *([("dali", False)] * options.peer)]:
                     if library == "dali" and gpus not in (1, max(options.gpus)):
                         continue
                     spec = {"body": body, "threads": threads, "library": library, "near": near, "files": files}
                     spec |= {"seconds": options.seconds, "warm": options.warm}
-                    found = measure([spec | {"gpu": gpu} for gpu in range(gpus)])
-                    name = f"{library}{', near' if near else ''}"
-                    if found is None:
-                        print(f"| {body} | {gpus} | {threads} | {name} | failed | | |", flush=True)
-                        continue
-                    rate = sum(one["rate"] for one in found)
-                    alone.setdefault(name, rate / gpus)
-                    spread = min(one["rate"] for one in found) / max(one["rate"] for one in found)
-                    ratio = rate / gpus / alone[name]
-                    print(
-                        f"| {body} | {gpus} | {threads} | {name} | {rate:.0f} | {ratio:.2f} | {spread:.2f} |",
-                        flush=True,
-                    )
+                    name = f"{body} | {gpus} | {threads} | {library}{', near' if near else ''}"
+                    print(f"| {name} | {row(spec, gpus, options.rounds)} |", flush=True)
+
+
+def row(spec, gpus, rounds):
+    with Feeders([spec | {"gpu": gpu} for gpu in range(gpus)]) as feeders:
+        if not feeders.ready:
+            return "failed | | "
+        ratios, rates, spreads = [], [], []
+        for _ in range(rounds):
+            alone = [feeders.turn([k])[0] for k in range(gpus)] if gpus > 1 else None
+            together = feeders.turn()
+            rates.append(sum(together))
+            ratios.append(sum(together) / sum(alone or together))
+            spreads.append(min(together) / max(together))
+    middle = statistics.median
+    return f"{middle(rates):.0f} | {middle(ratios):.2f} | {middle(spreads):.2f}"
 
 
 def starts(options, files):
@@ -219,11 +248,11 @@ def starts(options, files):
     for gpus in options.gpus:
         times = []
         for _ in range(3):
-            with tempfile.TemporaryDirectory() as cache:
-                spec = {"body": "resnet", "threads": 4, "library": "penstock", "near": False, "files": files}
-                found = measure([spec | {"gpu": g, "seconds": 0.1, "warm": 0.1} for g in range(gpus)], cache)
-                if found:
-                    times.append(max(one["first"] for one in found))
+            spec = {"body": "resnet", "threads": 4, "library": "penstock", "near": False, "files": files}
+            specs = [spec | {"gpu": g, "seconds": 0.1, "warm": 0.1} for g in range(gpus)]
+            with tempfile.TemporaryDirectory() as cache, Feeders(specs, cache) as feeders:
+                if feeders.ready:
+                    times.append(max(one["first"] for one in feeders.begun))
         if times:
             print(f"first batch with a cold cache, {gpus} processes: {statistics.median(times):.2f} s", flush=True)
 
@@ -237,6 +266,7 @@ def main():
     parser.add_argument("--threads", nargs="*", type=int, default=[2, 4, 8])
     parser.add_argument("--bodies", nargs="*", default=["resnet", "yolo"])
     parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--warm", type=float, default=WARM)
     parser.add_argument("--peer", action="store_true")
     parser.add_argument("--start", action="store_true")
@@ -249,7 +279,7 @@ def main():
         starts(options, files)
     if options.beside:
         return beside(options, files)
-    print("| input | GPUs | threads each | library | images/s | ratio to as many times one GPU | slowest / fastest |")
+    print("| input | GPUs | threads each | library | images/s | ratio to each alone | slowest / fastest |")
     print("|---|---|---|---|---|---|---|", flush=True)
     rows(options, files)
 

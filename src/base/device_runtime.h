@@ -60,6 +60,9 @@ class DeviceRuntime {
   virtual void synchronize(int device, StreamHandle stream) = 0;
   // Whether what is enqueued on the stream becomes a graph, which runs later and again (CUDA's stream capture).
   virtual bool is_recording(int /*device*/, StreamHandle) const { return false; }
+  // Calls f with this device as the calling thread's: for libraries that ask CUDA for the current device, and around
+  // many calls of this class, each of which would switch by itself otherwise.
+  virtual void on_device(int /*device*/, const std::function<void()>& f) { f(); }
 };
 
 }  // namespace penstock

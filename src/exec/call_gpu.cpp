@@ -254,11 +254,9 @@ Batch fill(const Batch& result, const Batch& target, StreamHandle stream) {
   return filled;
 }
 
-}  // namespace
-
-std::vector<Batch> call_on_gpu(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
-                               const SampleContext& context, int batch_size, std::span<const Batch* const> into,
-                               CallPlace& place) {
+std::vector<Batch> call_there(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
+                              const SampleContext& context, int batch_size, std::span<const Batch* const> into,
+                              CallPlace& place) {
   DeviceRuntime& rt = runtime_of(place.gpu);
   if (!place.stream) place.stream = thread_stream(place.gpu);
   const Device device{DeviceKind::gpu, static_cast<int16_t>(place.gpu)};
@@ -294,6 +292,17 @@ std::vector<Batch> call_on_gpu(const OpInfo& info, std::span<const Batch> inputs
       }
       results[k] = std::move(filled);
     }
+  return results;
+}
+
+}  // namespace
+
+std::vector<Batch> call_on_gpu(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
+                               const SampleContext& context, int batch_size, std::span<const Batch* const> into,
+                               CallPlace& place) {
+  std::vector<Batch> results;
+  runtime_of(place.gpu).on_device(
+      place.gpu, [&] { results = call_there(info, inputs, args, context, batch_size, into, place); });
   return results;
 }
 

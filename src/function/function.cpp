@@ -5,6 +5,7 @@
 
 #include "base/json_text.h"
 #include "base/size_limits.h"
+#include "device/gpu_backend.h"
 #include "exec/pipeline.h"
 #include "exec/plan_options.h"
 #include "function/call_frame.h"
@@ -109,7 +110,9 @@ void Function::call(const FunctionCall& call, std::span<Batch> results) const {
       of.give_back(std::move(frame));
     }
   } lease{*this, take_frame()};
-  FunctionRun(*this, *lease.frame, call, results).run();
+  FunctionRun run(*this, *lease.frame, call, results);
+  if (compiled_.uses_gpu) runtime_of(device_).on_device(device_, [&] { run.run(); });
+  else run.run();
 }
 
 }  // namespace penstock

@@ -199,15 +199,22 @@ static CUcontext current_context(const GpuContext& gpu) {
   return now;
 }
 
+// The mode is the thread's, not the device's: the outermost scope changes it. A call of the driver takes its time, and
+// a call of the library has some ten scopes within each other.
+static thread_local int scopes = 0;
+
 OnDevice::OnDevice(GpuContext& gpu) {
   gpu.handle();
   if (current_context(gpu) != gpu.handle()) push(gpu);
-  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
+  relax();
 }
 OnDevice::OnDevice(const Gpus& gpus) {
   GpuContext& some = gpus.any();
   if (!current_context(some)) push(some);
-  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
+  relax();
+}
+void OnDevice::relax() {
+  if (scopes++ == 0) static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
 }
 void OnDevice::push(GpuContext& gpu) {
   if (const CUresult code = driver_calls().push(gpu.handle()); code != CUDA_SUCCESS)
@@ -217,7 +224,7 @@ void OnDevice::push(GpuContext& gpu) {
 
 OnDevice::~OnDevice() {
   CUcontext left = nullptr;
-  static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
+  if (--scopes == 0) static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_));
   if (pushed_) static_cast<void>(driver_calls().pop(&left));
 }
 

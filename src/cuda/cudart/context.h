@@ -27,6 +27,11 @@ class GpuContext {
   int index() const { return index_; }
   int attribute(cudaDeviceAttr which) const;
   int architecture() const;  // 90 for compute capability 9.0
+  int multiprocessors() {    // asked for at each launch
+    int known = multiprocessors_.load(std::memory_order_relaxed);
+    if (!known) multiprocessors_ = known = attribute(cudaDevAttrMultiProcessorCount);
+    return known;
+  }
   std::string name();
   // The primary context, which frameworks use too. Created at the first call, so that a process that uses one GPU of
   // many takes no memory on the others.
@@ -46,6 +51,7 @@ class GpuContext {
  private:
   const int index_;
   std::atomic<CUcontext> handle_{nullptr};
+  std::atomic<int> multiprocessors_{0};
   std::mutex making_, mutex_, ordering_;
   std::vector<cudaStream_t> streams_;
   std::vector<cudaEvent_t> events_;
@@ -67,6 +73,7 @@ class OnDevice {
 
  private:
   void push(GpuContext& gpu);
+  void relax();
   bool pushed_ = false;
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };

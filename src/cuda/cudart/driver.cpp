@@ -174,7 +174,7 @@ class CudaDriver final : public Driver {
     size_t idle = 0, total = 0;
     return cudaMemGetInfo(&idle, &total) == cudaSuccess ? total : 0;
   }
-  int multiprocessors(int device) const override { return gpus_->at(device).attribute(cudaDevAttrMultiProcessorCount); }
+  int multiprocessors(int device) const override { return gpus_->at(device).multiprocessors(); }
   size_t most_shared_bytes(int device) const override {
     return static_cast<size_t>(gpus_->at(device).attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   }

@@ -235,6 +235,19 @@ class Checks {
       }).join();
       return before == nullptr && after == nullptr;
     });
+    check("scopes within each other leave the thread's capture mode as it was", [&] {
+      const auto exchanged = [](cudaStreamCaptureMode with) {
+        check_cuda(cudaThreadExchangeStreamCaptureMode(&with), "changing the capture mode", 0);
+        return with;
+      };
+      const cudaStreamCaptureMode usual = exchanged(cudaStreamCaptureModeThreadLocal);
+      cudaStreamCaptureMode within = usual;
+      driver_.on_device(device_, [&] {
+        driver_.synchronize(device_, a_);
+        within = exchanged(cudaStreamCaptureModeRelaxed);
+      });
+      return within == cudaStreamCaptureModeRelaxed && exchanged(usual) == cudaStreamCaptureModeThreadLocal;
+    });
   }
 
   void events() {

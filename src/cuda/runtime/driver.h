@@ -52,8 +52,6 @@ class Driver : public DeviceRuntime {
   virtual size_t most_shared_bytes(int device) const = 0;  // per block, opted in
   // A copy in device memory, on the stream, of bytes on the host, which may change as soon as it returns.
   std::shared_ptr<void> table_on_device(int device, const void* table, size_t bytes, StreamHandle stream);
-  // Calls f with this device as the calling thread's, for libraries that ask CUDA for the current device.
-  virtual void on_device(int, const std::function<void()>& f) { f(); }
 };
 
 // Defined once in each library that is loaded: the real one, the emulated one. Throws Error with the reason if there is
