@@ -149,6 +149,21 @@ def test_a_run_to_a_bucket_that_was_stopped_anywhere(server, photos, sets, monke
     assert stopped == 2 * (2 * sum(n.endswith(".mds") for n in wanted) + 2)
 
 
+def test_the_environment_names_the_server(server, photos, sets, monkeypatch, capsys):  # noqa: F811
+    """The command has no other settings."""
+    storage.configure(s3={})
+    for name, value in (
+        ("ENDPOINT_URL", server.url),
+        ("ACCESS_KEY_ID", "a"),
+        ("SECRET_ACCESS_KEY", "b"),
+        ("REGION", "x"),
+    ):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    call = ["convert", str(photos), "s3://bucket/x", "--to", "tar", "--shard-size", "8000"]
+    assert commands.main(call) == 0 and "s3://bucket/x: 10 samples, all compared" in capsys.readouterr().out
+    assert in_bucket(server, "x") == files_of(sets / "tar")
+
+
 def test_processes_write_to_a_bucket(server, photos, sets, tmp_path, monkeypatch):  # noqa: F811
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
@@ -179,7 +194,7 @@ def test_a_bucket_that_has_something_else(server, photos):  # noqa: F811
     pathlib.Path(server.root, "bucket/y/z").write_bytes(b"z")
     with pytest.raises(ValueError, match="s3://bucket/y/ is not empty"):
         conversion.convert(photos, "s3://bucket/y", "tar")
-    with pytest.raises(ValueError, match="'folder' is written to a folder"):
+    with pytest.raises(ValueError, match="so 'folder' is written to a folder alone"):
         conversion.convert(photos, "s3://bucket/z", "folder")
     with pytest.raises(ValueError, match="https://host/x cannot be written: the target is a folder, or s3://"):
         conversion.convert(photos, "https://host/x", "tar")

@@ -129,7 +129,7 @@ def convert(
     target = as_target(os.fspath(target))
     kind = target_class(to)
     if "://" in target and kind.ending is None:
-        raise ValueError(f"{to!r} is written to a folder: a bucket takes files of many samples")
+        raise ValueError(f"a bucket takes files of many samples, so {to!r} is written to a folder alone")
     if workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers}")
     if workers > 1 and kind.ending is None:
