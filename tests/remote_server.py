@@ -98,6 +98,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 time.sleep(0.01)
             query = parse_qs(parts.query)
             if query.get("list-type") == ["2"]:
+                if fault and isinstance(fault[0], int):
+                    return self.answer(fault[0], b"told to\n")
                 return self.list(path.strip("/"), query)
             self.send_file(path, fault and fault[0])
         except (BrokenPipeError, ConnectionResetError):

@@ -82,7 +82,7 @@ def test_a_remote_source_that_is_not_there(full, tmp_path, source, error, said):
 
 
 def test_parquet_is_read_in_ranges(server):
-    """Of a file with two columns only the ranges of one are read, however its URL names it, by several threads."""
+    """The ranges of two columns are read and not those of the third, whatever names the files, by several threads."""
     blobs = [RNG.bytes(30_000) for _ in range(40)]
     table = pa.table({"label": list(range(40)), "blob": blobs, "other": [RNG.bytes(90_000) for _ in range(40)]})
     for name, part in (("a", table[:15]), ("b", table[15:])):
@@ -220,6 +220,8 @@ def test_verify_reads_a_bucket(server, photos, capsys):  # noqa: F811
 
 def test_servers_that_refuse(server, photos):  # noqa: F811
     server.refuse("PUT /bucket/a/000000.tar", 503, 2)  # a third one succeeds
+    server.misbehave("bucket", 503, 2)  # as of the list
+    server.misbehave("bucket/a/penstock.manifest", 503, 2)
     conversion.convert(photos, "s3://bucket/a", "tar", shard_size=8000)
     for path, fault, words in (
         ("b/000001.tar", 503, "the server answered 503"),

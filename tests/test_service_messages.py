@@ -8,11 +8,10 @@ import socket
 import subprocess
 import sys
 import time
-import warnings
 from pathlib import Path
 
 import pytest
-from penstock import service
+from penstock import commands, service
 from service_pipelines import checksums, numbers
 
 HERE = Path(__file__).resolve().parent
@@ -89,6 +88,13 @@ def test_a_stranger_is_named_once(serve):
             pass
     until(lambda: "protocol" in log.getvalue())
     assert log.getvalue().count("127.0.0.1") == 1
+
+
+def test_a_port_that_is_taken(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert commands.main(["serve", f"{HERE}/service_pipelines.py:numbers", "--port", str(port)]) == 2
+    assert f"another program listens on port {port} of 127.0.0.1: give another --port" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

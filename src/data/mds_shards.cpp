@@ -50,8 +50,9 @@ const Zstandard& zstandard() {
 constexpr int kBlockHeader = 1, kSkipped = 5;          // of ZSTD_nextInputType_e
 constexpr size_t kMostOfBlock = 128 << 10, kHead = 3;  // bytes of a block, and of what precedes it
 
-// Block by block. What does not compress, as pictures do not, is in the file as it was: it is read to its place, where zstd
-// finds it and copies nothing. Other blocks are read into the same memory, which stays in the cache. ~0: it is damaged.
+// Block by block. What does not compress, as pictures do not, is in the file as it was: it is read to its place, where
+// zstd finds it and copies nothing. Other blocks are read into the same memory, which stays in the cache. ~0: it is
+// damaged.
 size_t unpack_blocks(const Zstandard& zstd, void* context, const OpenFile& file, int64_t bytes,
                      std::span<uint8_t> out) {
   std::vector<uint8_t> piece(kMostOfBlock + kHead);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import importlib.util
 import inspect
@@ -72,9 +73,13 @@ def run(args: Any) -> int:
     create = pipeline_of(args.pipeline)
     _check_names(create, arguments)
     make = functools.partial(_make, create, arguments)
-    server = Server(
-        make, args.host, args.port, key_of(args.key), _context(args), args.keep, args.jobs, not args.no_shared_memory
-    )
+    key, context = key_of(args.key), _context(args)
+    try:
+        server = Server(make, args.host, args.port, key, context, args.keep, args.jobs, not args.no_shared_memory)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise ValueError(f"another program listens on port {args.port} of {args.host}: give another --port") from None
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())

@@ -241,9 +241,9 @@ class _Client:
                     self._stores = {key: store}
         return store
 
-    def asked_to_write(self, request, url):
-        """The same for callers in Python: obstore repeats each request itself, so that of a large object only a part is
-        sent again."""
+    def repeated(self, request, url):
+        """An answer for callers in Python. obstore itself repeats what failed, so that of a large object only a part is sent
+        again."""
         return self._asked(request, url, tries=int(_settings["tries"]))
 
     def _asked(self, request, url, plain=None, tries=1):
@@ -332,7 +332,7 @@ class _Client:
         web = urlsplit(url).scheme.lower() in ("http", "https")
         return self._asked(request, url, plain if web else None)
 
-    def list(self, url):
+    def list(self, url, tries=1):
         if urlsplit(url).scheme in ("http", "https"):
             return ("refused", "a web server has no list of its files: name them with files= or file_list=")
 
@@ -345,7 +345,7 @@ class _Client:
             found.sort(key=lambda e: e[0].encode())
             return (None, found)
 
-        return self._asked(request, url)
+        return self._asked(request, url, tries=tries)
 
 
 class _Unusable(Exception):

@@ -67,7 +67,7 @@ def put(url, pieces, size):
             obstore.put(store, path, b"".join(pieces), use_multipart=False)
         return (None, obstore.head(store, path)["size"])
 
-    (there,) = _answered(_client.asked_to_write(request, url), url, "the object cannot be written")
+    (there,) = _answered(_client.repeated(request, url), url, "the object cannot be written")
     if there != size:
         raise _core.DataError(f"the object has {there} bytes, but {size} were written (file: {url})")
 
@@ -96,7 +96,7 @@ def put_new(url, content):
             return (None, False)
         return (None, True)
 
-    return _answered(_client.asked_to_write(request, url), url, "the object cannot be written")[0]
+    return _answered(_client.repeated(request, url), url, "the object cannot be written")[0]
 
 
 def content_of(url, absent=("missing",)):
@@ -115,7 +115,7 @@ def content_of(url, absent=("missing",)):
     def request(obstore, store, path):
         return (None, bytes(obstore.get(store, path).bytes()))
 
-    found = _answered(_client.asked_to_write(request, url), url, "the object cannot be read", absent)
+    found = _answered(_client.repeated(request, url), url, "the object cannot be read", absent)
     return found and found[0]
 
 
@@ -129,9 +129,9 @@ def sizes_below(url):
         DataError: The server does not list them.
         ValueError: The URL or the settings cannot be used.
     """
-    from . import _client
+    from . import _client, _settings
 
-    (found,) = _answered(_client.list(url), url, "the objects cannot be listed")
+    (found,) = _answered(_client.list(url, int(_settings["tries"])), url, "the objects cannot be listed")
     return {name: size for name, size, *_ in found}
 
 
@@ -153,4 +153,4 @@ def remove(url, names):
         return (None,)
 
     if names:
-        _answered(_client.asked_to_write(request, url), url, "objects cannot be removed")
+        _answered(_client.repeated(request, url), url, "objects cannot be removed")
