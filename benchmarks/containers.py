@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records per second of the readers of containers, beside DALI, in one run; 2 threads, files in the page cache.
 
-    python benchmarks/containers.py [--rounds 7] [--seconds 1.5] [--data FOLDER] [--parquet | --mds]
+    python benchmarks/containers.py [--rounds 7] [--seconds 1.5] [--data FOLDER] [--parquet | --mds | --arrow]
 
 Writes benchmarks/results/containers.json and containers.md. Each reader runs alone in a pipeline (raw bytes and label,
 batches of 128, no decoding) in a process of its own; a round measures both libraries one after the other, in turns first,
 and the ratio is the median of the rounds' ratios. PENSTOCK_PENSTOCK_PYTHON and PENSTOCK_DALI_PYTHON name interpreters.
---parquet and --mds measure readers.parquet and readers.mds beside readers.tfrecord instead, because DALI reads neither;
-their section of containers.md is replaced.
+--parquet and --mds measure readers.parquet and readers.mds beside readers.tfrecord instead, because DALI reads neither,
+and --arrow readers.arrow beside data[i] of Hugging Face's datasets and beside readers.file; their section of
+containers.md is replaced. Hugging Face's environment: python benchmarks/environments.py install datasets.
 """
 
 import argparse
@@ -29,12 +30,31 @@ BATCH, THREADS = 128, 2
 ROW_GROUPS = {"photographs": 100, "small records": 1000}  # rows of each
 SHARDS = {"photographs": 150, "small records": 2000}  # samples of each
 ABOUT = {"Parquet": "uncompressed, without dictionaries, pages of 256 KB", "MDS": "zstd on bytes that do not compress"}
-BESIDE_TFRECORD = {"Parquet": "## Parquet beside TFRecord", "MDS": "## MDS beside TFRecord"}
+SECTIONS = {
+    "Parquet": "## Parquet beside TFRecord",
+    "MDS": "## MDS beside TFRecord",
+    "Arrow": "## Arrow beside Hugging Face's datasets and files",
+}
+
+
+def payloads_of(bytes_each, count):
+    """Records, cut from one block of random bytes."""
+    import random
+
+    import numpy as np
+
+    rng = np.random.default_rng(1)
+    block = rng.integers(0, 256, 4 * bytes_each, np.uint8).tobytes()
+    pick = random.Random(1)
+    payloads = []
+    for _ in range(count):
+        length = max(64, int(bytes_each * pick.uniform(0.4, 1.6)))
+        start = pick.randrange(len(block) - length)
+        payloads.append(block[start : start + length])
+    return payloads
 
 
 def write_data(folder, bytes_each, count):
-    import random
-
     import lmdb
     import numpy as np
 
@@ -47,14 +67,7 @@ def write_data(folder, bytes_each, count):
         files.crc32c = google_crc32c.value
     except ImportError:
         pass
-    rng = np.random.default_rng(1)
-    block = rng.integers(0, 256, 4 * bytes_each, np.uint8).tobytes()
-    pick = random.Random(1)
-    payloads = []
-    for _ in range(count):
-        length = max(64, int(bytes_each * pick.uniform(0.4, 1.6)))
-        start = pick.randrange(len(block) - length)
-        payloads.append(block[start : start + length])
+    payloads = payloads_of(bytes_each, count)
     folder.mkdir(parents=True, exist_ok=True)
     files.write_tfrecord(
         folder / "a.tfrecord",
@@ -72,6 +85,7 @@ def write_data(folder, bytes_each, count):
         index=folder / "a.tar.idx",
     )
     write_parquet(folder, payloads)
+    write_arrow(folder / "a.arrow", payloads)
     write_mds(folder, payloads)
     with lmdb.open(str(folder / "lmdb"), map_size=1 << 33) as database, database.begin(write=True) as transaction:
         for k, p in enumerate(payloads):
@@ -98,6 +112,20 @@ def write_parquet(folder, payloads):
     path = str(folder / "a.parquet")
     options = {"compression": "none", "use_dictionary": False, "data_page_size": 256 << 10}  # as `penstock convert`
     parquet.write_table(table, path, row_group_size=rows, **options)
+
+
+def write_arrow(path, payloads):
+    """A file as Hugging Face's datasets keep pictures: a stream of record batches, a picture is a struct."""
+    import pyarrow
+
+    batch = ROW_GROUPS[path.parent.name.replace("_", " ")]
+    kind = pyarrow.struct({"bytes": pyarrow.binary(), "path": pyarrow.string()})
+    schema = pyarrow.schema({"image": kind, "label": pyarrow.int64()})
+    with pyarrow.ipc.new_stream(str(path), schema) as writer:
+        for k in range(0, len(payloads), batch):
+            images = [{"bytes": p, "path": None} for p in payloads[k : k + batch]]
+            labels = [(k + i) % 1000 for i in range(len(images))]
+            writer.write_batch(pyarrow.record_batch([pyarrow.array(images, kind), labels], schema=schema))
 
 
 def write_mds(folder, payloads):
@@ -134,6 +162,8 @@ def pipeline(library, kind, folder, shuffle):
             out = (out["image"], out["label"])
         elif kind == "parquet":
             out = fn.readers.parquet(f"{folder}/a.parquet", columns=["image", "label"], **more)
+        elif kind == "arrow":
+            out = fn.readers.arrow(f"{folder}/a.arrow", columns=["image", "label"], **more)
         elif kind.startswith("mds"):
             out = fn.readers.mds(path=f"{folder}/{kind}", columns=["image", "label"], **more)
         elif kind == "lmdb":
@@ -151,18 +181,32 @@ def pipeline(library, kind, folder, shuffle):
     return pipe
 
 
+def rows_of_datasets(folder, shuffle):
+    """A function that takes as many rows as a batch has, one after another, and the number of rows."""
+    import datasets
+    import numpy as np
+
+    data = datasets.Dataset.from_file(f"{folder}/a.arrow")
+    order = np.random.default_rng(1).permutation(len(data)) if shuffle else np.arange(len(data))
+    following = itertools.cycle(order.tolist())
+    return lambda: [data[k] for k in itertools.islice(following, BATCH)], len(data)
+
+
 def measure(library, kind, folder, seconds, shuffle):
     """Runs in the library's interpreter: one line of JSON for each request on the standard input."""
-    pipe = pipeline(library, kind, folder, shuffle)
-    size = next(iter(pipe.reader_meta().values()))["epoch_size"]
+    if library == "datasets":
+        run, size = rows_of_datasets(folder, shuffle)
+    else:
+        pipe = pipeline(library, kind, folder, shuffle)
+        run, size = pipe.run, next(iter(pipe.reader_meta().values()))["epoch_size"]
     for _ in range(size // BATCH + 4):  # everything is in the page cache and in its place
-        pipe.run()
+        run()
     print("ready", flush=True)
     for _ in sys.stdin:
         begin, cpu = time.perf_counter(), time.process_time()
         batches = 0
         while time.perf_counter() - begin < seconds:
-            pipe.run()
+            run()
             batches += 1
         print(
             batches * BATCH / (time.perf_counter() - begin), batches * BATCH / (time.process_time() - cpu), flush=True
@@ -226,7 +270,7 @@ def in_turns(children, rounds):
 def beside_tfrecord(name_of_format, kinds_of_format, root, options):
     """The section of containers.md about Parquet or MDS."""
     lines = [
-        BESIDE_TFRECORD[name_of_format],
+        SECTIONS[name_of_format],
         "",
         f"Raw bytes and label, {THREADS} threads, batches of {BATCH}, {os.cpu_count()} cores; {ABOUT[name_of_format]}. "
         f"Median of {options.rounds} rounds of {options.seconds} s, in turns; a ratio is the median of the rounds' ratios, least and "
@@ -254,6 +298,50 @@ def beside_tfrecord(name_of_format, kinds_of_format, root, options):
     return "\n".join([*lines, ""])
 
 
+def arrow_beside_others(root, options):
+    """The section of containers.md about Arrow."""
+    lines = [
+        SECTIONS["Arrow"],
+        "",
+        f"Raw bytes and label, {THREADS} threads, batches of {BATCH}, {os.cpu_count()} cores. `data[i]` is that of Hugging Face's datasets, of the same "
+        "file, which gives the bytes and the label too; files are `readers.file` of the same bytes in the page cache. Median of "
+        f"{options.rounds} rounds of {options.seconds} s, in turns; a ratio is the median of the rounds' ratios, least and greatest in brackets. "
+        "Made by `python benchmarks/containers.py --arrow`.",
+        "",
+        "| data | order | load | Arrow, records/s | `data[i]` | ratio | of records/CPU s | files | ratio | of records/CPU s |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, (bytes_each, count) in SETS.items():
+        folder = root / name.replace(" ", "_")
+        if not folder.exists():
+            write_data(folder, bytes_each, count)
+        if not (folder / "a.arrow").exists():
+            write_arrow(folder / "a.arrow", payloads_of(bytes_each, count))
+        for shuffle in (False, True):
+            arguments = (folder, options.seconds, int(shuffle))
+            r = {
+                other: in_turns(
+                    {"arrow": start("penstock", "arrow", *arguments), other: start(library, other, *arguments)},
+                    options.rounds,
+                )
+                for other, library in (("datasets", "datasets"), ("files", "penstock"))
+            }
+            ratios = {
+                (
+                    other,
+                    what,
+                ): f"{r[other][what]['ratio']:.2f} ({r[other][what]['ratios'][0]:.2f} to {r[other][what]['ratios'][1]:.2f})"
+                for other, what in itertools.product(r, ("second", "cpu_second"))
+            }
+            lines.append(
+                f"| {name}, record batches of {ROW_GROUPS[name]} | {'shuffled' if shuffle else 'in order'} | {os.getloadavg()[0]:.1f} | "
+                f"{r['files']['second']['arrow']:,.0f} | {r['datasets']['second']['datasets']:,.0f} | {ratios['datasets', 'second']} | {ratios['datasets', 'cpu_second']} | "
+                f"{r['files']['second']['files']:,.0f} | {ratios['files', 'second']} | {ratios['files', 'cpu_second']} |"
+            )
+            print(lines[-1], flush=True)
+    return "\n".join([*lines, ""])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
@@ -261,11 +349,12 @@ def main():
     parser.add_argument("--data")
     parser.add_argument("--parquet", action="store_true")
     parser.add_argument("--mds", action="store_true")
+    parser.add_argument("--arrow", action="store_true")
     options = parser.parse_args()
     root = Path(options.data or tempfile.mkdtemp(prefix="penstock_containers_"))
     page = ROOT / "benchmarks" / "results" / "containers.md"
-    sections = dict.fromkeys(["", *BESIDE_TFRECORD], "")  # of the page, by their format
-    of_title = {title: name for name, title in BESIDE_TFRECORD.items()}
+    sections = dict.fromkeys(["", *SECTIONS], "")  # of the page, by their format
+    of_title = {title: name for name, title in SECTIONS.items()}
     now = ""
     for line in page.read_text().splitlines(keepends=True):
         now = of_title.get(line.strip(), now)
@@ -277,7 +366,9 @@ def main():
         sections["Parquet"] = beside_tfrecord("Parquet", {"parquet": rows}, root, options)
     if options.mds:
         sections["MDS"] = beside_tfrecord("MDS", {"mds": shards, "mds_zstd": packed}, root, options)
-    if options.parquet or options.mds:
+    if options.arrow:
+        sections["Arrow"] = arrow_beside_others(root, options)
+    if options.parquet or options.mds or options.arrow:
         page.write_text("\n\n".join(s.strip("\n") for s in sections.values() if s) + "\n")
         return
     results = {}

@@ -20,6 +20,7 @@ PEERS = {  # peer: (its environment, what `make bench` installs there; None: mad
     ),
     "torchcodec": (".venv-peers/torchcodec", ["numpy==2.4.6", "torch==2.13.0"]),
     "tf": (".venv-peers/tf", ["tensorflow-cpu==2.21.0"]),
+    "datasets": (".venv-peers/datasets", ["numpy==2.4.6", "datasets==5.2.0"]),
 }
 # They pin a CUDA build of torch's dependencies; torchcodec's wheels of 0.14 and later need one to load.
 WITHOUT_DEPENDENCIES = {"torchvision": ["torchvision==0.28.0"], "torchcodec": ["torchcodec==0.11.1"]}

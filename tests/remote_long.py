@@ -13,7 +13,9 @@ import time
 import urllib.request
 
 import pytest
-from penstock import storage
+from penstock import conversion, storage
+from penstock.storage import objects
+from test_conversion import files_of, photos  # noqa: F401 (a fixture)
 from test_remote import LISTS, READERS, data, taken  # noqa: F401 (a fixture)
 
 NGINX = """daemon off; worker_processes 1; pid {root}/pid; error_log stderr; events {{ worker_connections 512; }}
@@ -98,3 +100,20 @@ def test_the_same_bytes(request, data, tmp_path, monkeypatch, kind, name, cached
 def test_a_missing_file(request, kind):
     with pytest.raises(FileNotFoundError, match="404"):
         taken(lambda: READERS["files"](request.getfixturevalue(kind) + "/nowhere"))
+
+
+@pytest.mark.parametrize("to", ["tar", "tfrecord", "parquet", "mds"])
+def test_a_data_set_is_written_to_a_bucket(moto, photos, tmp_path, to):  # noqa: F811
+    for target in (tmp_path / "x", f"{moto}/converted/{to}"):
+        assert conversion.convert(photos, target, to, shard_size=8000) == 10
+    for name, content in files_of(tmp_path / "x").items():
+        assert objects.content_of(f"{moto}/converted/{to}/{name}") == content
+    assert set(objects.sizes_below(f"{moto}/converted/{to}/")) == set(files_of(tmp_path / "x"))
+    assert conversion.verify(f"{moto}/converted/{to}") == []
+
+
+def test_a_large_object_in_a_bucket(moto):
+    content = os.urandom(20 << 20)
+    objects.put(f"{moto}/large", [content[:9], content[9:]], len(content))
+    assert objects.content_of(f"{moto}/large") == content
+    assert not objects.put_new(f"{moto}/large", b"x") and objects.put_new(f"{moto}/small", b"x")

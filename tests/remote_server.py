@@ -22,7 +22,7 @@ class RemoteServer:
     a status, "reset", "stall" (half of the body, then nothing), "short" (the connection ends after half of the body),
     "wrong_length" (fewer bytes than requested, declared as such)."""
 
-    def __init__(self, root, latency=0.0, ranges=True, validators=True):
+    def __init__(self, root, latency=0.0, ranges=True, validators=True, handler=None):
         self.root, self.latency, self.ranges, self.validators = os.fspath(root), latency, ranges, validators
         self.lock = threading.Lock()
         self.requests = []  # (method, path, Range)
@@ -30,7 +30,7 @@ class RemoteServer:
         self.together = 0  # requests that must be in flight before any is answered
         self.faults = {}  # path: [fault, times left]
         self.ended = threading.Event()
-        handler = type("Handler", (_Handler,), {"server_state": self})
+        handler = type("Handler", (handler or Handler,), {"server_state": self})
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler, bind_and_activate=False)
         self.server.request_queue_size = 256
         self.server.server_bind()
@@ -67,7 +67,7 @@ class RemoteServer:
         self.close()
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
@@ -98,6 +98,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 time.sleep(0.01)
             query = parse_qs(parts.query)
             if query.get("list-type") == ["2"]:
+                if fault and isinstance(fault[0], int):
+                    return self.answer(fault[0], b"told to\n")
                 return self.list(path.strip("/"), query)
             self.send_file(path, fault and fault[0])
         except (BrokenPipeError, ConnectionResetError):

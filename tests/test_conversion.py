@@ -20,10 +20,9 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 from pyarrow import parquet
-from remote_server import RemoteServer
 
 import penstock
-from penstock import commands, conversion, fn, storage, types
+from penstock import commands, conversion, fn, types
 from penstock.conversion import run as conversion_run
 from penstock.conversion.formats import open_source
 
@@ -519,21 +518,6 @@ def test_files_of_ffcv(tmp_path):
         conversion.convert(tmp_path / "b.beton", tmp_path / "z", "mds")
 
 
-def test_a_set_that_is_somewhere_else(sets, tmp_path, monkeypatch):
-    pytest.importorskip("obstore")
-    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "bucket").mkdir()
-    shutil.copytree(sets / "mds", tmp_path / "bucket" / "set")
-    with RemoteServer(tmp_path) as server:
-        access = {"endpoint": server.url, "region": "eu-west-1", "access_key_id": "a", "secret_access_key": "b"}
-        storage.configure(**{**storage._DEFAULTS, "s3": access})
-        try:
-            conversion.convert("s3://bucket/set", tmp_path / "x", "tar", threads=2)
-        finally:
-            storage.configure(**storage._DEFAULTS)
-    assert CONTENT["tar"](tmp_path / "x") == CONTENT["mds"](sets / "mds")
-
-
 def test_the_command(photos, tmp_path, capsys):
     call = ["convert", str(photos), str(tmp_path / "x"), "--to", "mds", "--shard-size", "8Ki", "--threads", "2"]
     assert commands.main(call) == 0 and "10 samples, all compared" in capsys.readouterr().out
@@ -611,49 +595,3 @@ def test_what_processes_cannot_do_says_why(many, tmp_path, monkeypatch):
     monkeypatch.setattr(conversion_run.Processes, "_tell", lambda self, process, words: process.kill())
     with pytest.raises(RuntimeError, match="a process of the conversion has ended with code -9"):
         conversion.convert(many, tmp_path / "z", "mds", workers=2)
-
-
-@pytest.fixture
-def bucket(sets, tmp_path, monkeypatch):
-    """Every format in s3://bucket/ and on a web server; the server's URL."""
-    pytest.importorskip("obstore")
-    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))
-    for name in FORMATS:
-        shutil.copytree(sets / name, tmp_path / "bucket" / name)
-    with RemoteServer(tmp_path) as server:
-        access = {"endpoint": server.url, "region": "eu-west-1", "access_key_id": "a", "secret_access_key": "b"}
-        storage.configure(**{**storage._DEFAULTS, "s3": access})
-        yield f"{server.url}/bucket"
-        storage.configure(**storage._DEFAULTS)
-
-
-@pytest.mark.parametrize("name", ["tar", "tfrecord"])
-def test_a_source_in_an_object_store(bucket, sets, tmp_path, name):
-    first = sorted((sets / name).glob(f"*.{name}"))[0]
-    for k, source in enumerate((f"s3://bucket/{name}", f"s3://bucket/{name}/*.{name}")):
-        assert conversion.convert(source, tmp_path / f"x{k}", "mds", only=["image", "label"]) == 10
-        assert sorted(CONTENT["mds"](tmp_path / f"x{k}")) == sorted(CONTENT[name](sets / name))
-    for k, source in enumerate((f"{bucket}/{name}/{first.name}", f"s3://bucket/{name}/{first.name}")):
-        conversion.convert(source, tmp_path / f"y{k}", "tar", only=["image", "label"])
-    conversion.convert(first, tmp_path / "local", "tar", only=["image", "label"])
-    assert CONTENT["tar"](tmp_path / "y0") == CONTENT["tar"](tmp_path / "y1") == CONTENT["tar"](tmp_path / "local")
-
-
-def test_processes_read_an_object_store(bucket, sets, tmp_path):
-    conversion.convert("s3://bucket/mds", tmp_path / "x", "tar", workers=2, check=False)
-    assert CONTENT["tar"](tmp_path / "x") == CONTENT["mds"](sets / "mds")
-
-
-@pytest.mark.parametrize(
-    "source, error, said",
-    [
-        ("s3://bucket/folder", ValueError, "copy it from s3://bucket/folder first"),
-        ("s3://bucket/parquet", ValueError, "copy it from s3://bucket/parquet first"),
-        ("s3://bucket/tar/9*.tar", FileNotFoundError, "no file matches"),
-        ("s3://bucket/nowhere", FileNotFoundError, "no file matches"),
-        ("s3://bucket/nowhere.tar", FileNotFoundError, "nowhere.tar"),
-    ],
-)
-def test_a_remote_source_that_is_not_there(bucket, tmp_path, source, error, said):
-    with pytest.raises(error, match=said):
-        conversion.convert(source, tmp_path / "x", "mds")

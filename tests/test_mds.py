@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.mds: each encoding, compressed shards, hashes, and what is refused."""
 
+import ctypes
 import json
 
 import mds_files
@@ -179,7 +180,21 @@ def frames(raw):
     return skipped + b"".join(mds_files.zstd(raw[k : k + 333_333]) for k in range(0, len(raw), 333_333)) + skipped
 
 
-@pytest.mark.parametrize("compress", [mds_files.zstd, frames])
+def checked(raw):
+    """zstd may add a sum of what it has compressed."""
+    library, context = ctypes.CDLL("libzstd.so.1"), ctypes.c_void_p
+    library.ZSTD_createCCtx.restype, library.ZSTD_compress2.restype = context, ctypes.c_size_t
+    library.ZSTD_CCtx_setParameter.argtypes = [context, ctypes.c_int, ctypes.c_int]
+    library.ZSTD_compress2.argtypes = [context, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    library.ZSTD_freeCCtx.argtypes = [context]
+    made, out = library.ZSTD_createCCtx(), ctypes.create_string_buffer(len(raw) + 10_000)
+    library.ZSTD_CCtx_setParameter(made, 201, 1)  # ZSTD_c_checksumFlag
+    size = library.ZSTD_compress2(made, out, len(out), raw, len(raw))
+    library.ZSTD_freeCCtx(made)
+    return out.raw[:size]
+
+
+@pytest.mark.parametrize("compress", [mds_files.zstd, frames, checked, lambda raw: checked(raw[:9]) + checked(raw[9:])])
 @pytest.mark.parametrize("hashes", [False, True])  # with hashes the whole file is read first
 def test_blocks_are_decompressed_to_what_they_were(tmp_path, compress, hashes):
     samples = large_samples()
@@ -201,7 +216,15 @@ def test_blocks_are_decompressed_to_what_they_were(tmp_path, compress, hashes):
     ],
 )
 def test_damaged_blocks_are_an_error_of_their_shard(tmp_path, change):
-    compress = lambda raw: change(mds_files.zstd(raw))  # noqa: E731
+    assert_is_damaged(tmp_path, lambda raw: change(mds_files.zstd(raw)))
+
+
+def test_the_sum_of_a_frame_is_compared(tmp_path):
+    """Also that of blocks which are in the file as they were."""
+    assert_is_damaged(tmp_path, lambda raw: (c := checked(raw))[:1000] + bytes([c[1000] ^ 1]) + c[1001:])
+
+
+def assert_is_damaged(tmp_path, compress):
     mds_files.write(tmp_path, {"bytes": "bytes"}, [large_samples()], "zstd", compress, hashes=False)
     with pytest.raises(penstock.DataError, match=r"(?s)bytes (do not decompress|cannot be).*shard.00000.mds.zstd"):
         take(make(tmp_path, "bytes"), 5)

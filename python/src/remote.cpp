@@ -110,6 +110,14 @@ void bind_remote(nb::module_& m) {
            })
       .def("__len__", [](const RemoteBody& b) { return b.bytes.size(); })
       .def("__bytes__", [](const RemoteBody& b) { return nb::bytes(b.bytes.data(), b.bytes.size()); });
+  nb::class_<OpenFile>(m, "RemoteFile", "A remote object that is read in parts, all of the same version.")
+      .def(nb::init<std::string>(), nb::arg("url"))
+      .def("size", [](const OpenFile& f) { return without_gil([&] { return f.stamp().bytes; }); })
+      .def("read", [](const OpenFile& f, int64_t offset, int64_t length) {
+        std::vector<uint8_t> bytes(static_cast<size_t>(length));
+        without_gil([&] { f.read(offset, length, bytes.data()); });
+        return nb::bytes(bytes.data(), bytes.size());
+      });
   m.def("remote_configure", [](int connections, int tries, int64_t first_pause_ms, int64_t read_ahead,
                                const std::string& cache, int64_t cache_limit, bool cache_check) {
     ReleaseGil release;  // its threads may wait for the GIL with a request
@@ -124,11 +132,6 @@ void bind_remote(nb::module_& m) {
     return d;
   });
   m.def("remote_size", [](const std::string& url) { return without_gil([&] { return OpenFile(url).stamp().bytes; }); });
-  m.def("remote_read", [](const std::string& url, int64_t offset, int64_t length) {
-    std::vector<uint8_t> bytes(static_cast<size_t>(length));
-    without_gil([&] { OpenFile(url).read(offset, length, bytes.data()); });
-    return nb::bytes(bytes.data(), bytes.size());
-  });
   // The objects that match a pattern, sorted.
   m.def("remote_matching", [](const std::string& url) {
     std::vector<std::string> found;

@@ -14,24 +14,15 @@
 namespace penstock {
 namespace {
 
-// ZSTD_inBuffer and ZSTD_outBuffer.
-struct ZstdInput {
-  const void* data;
-  size_t size, at;
-};
-struct ZstdOutput {
-  void* data;
-  size_t size, at;
-};
-constexpr int kStableOutput = 1001;  // ZSTD_d_stableOutBuffer: no window beside the output, which stays where it is
-
 struct Zstandard {
   size_t (*decompress)(void*, size_t, const void*, size_t);
   unsigned (*is_error)(size_t);
   void* (*make)();
   size_t (*free)(void*);
-  size_t (*set)(void*, int, int);
-  size_t (*go_on)(void*, ZstdOutput*, ZstdInput*);
+  size_t (*begin)(void*);
+  size_t (*wanted)(void*);
+  int (*kind)(void*);
+  size_t (*go_on)(void*, void*, size_t, const void*, size_t);
 };
 
 const Zstandard& zstandard() {
@@ -45,8 +36,10 @@ const Zstandard& zstandard() {
         library.find(found.is_error, "ZSTD_isError");
         library.find(found.make, "ZSTD_createDCtx");
         library.find(found.free, "ZSTD_freeDCtx");
-        library.find(found.set, "ZSTD_DCtx_setParameter");
-        library.find(found.go_on, "ZSTD_decompressStream");
+        library.find(found.begin, "ZSTD_decompressBegin");
+        library.find(found.wanted, "ZSTD_nextSrcSizeToDecompress");
+        library.find(found.kind, "ZSTD_nextInputType");
+        library.find(found.go_on, "ZSTD_decompressContinue");
       });
   std::string why;
   const Zstandard* found = functions.get(why);
@@ -54,24 +47,45 @@ const Zstandard& zstandard() {
   return *found;
 }
 
-// Reads each block into the same memory, which stays in the cache, and decompresses it to its place. ~0: it is damaged.
+constexpr int kBlockHeader = 1, kSkipped = 5;          // of ZSTD_nextInputType_e
+constexpr size_t kMostOfBlock = 128 << 10, kHead = 3;  // bytes of a block, and of what precedes it
+
+// Block by block. What does not compress, as pictures do not, is in the file as it was: it is read to its place, where
+// zstd finds it and copies nothing. Other blocks are read into the same memory, which stays in the cache. ~0: it is
+// damaged.
 size_t unpack_blocks(const Zstandard& zstd, void* context, const OpenFile& file, int64_t bytes,
                      std::span<uint8_t> out) {
-  constexpr size_t kMostOfRead = 1 << 18;  // a block has 128 KB at most
-  std::vector<uint8_t> piece(kMostOfRead);
-  ZstdOutput output{out.data(), out.size(), 0};
-  size_t wanted = 18;  // the head of a frame
+  std::vector<uint8_t> piece(kMostOfBlock + kHead);
+  uint8_t head[kHead];
+  size_t done = 0;
+  bool as_it_was = false, has_head = false;  // has_head: it came with the block before
+  if (zstd.is_error(zstd.begin(context))) return ~size_t{0};
   for (int64_t at = 0; at < bytes;) {
-    const size_t n = std::min({wanted ? wanted : 18, kMostOfRead, static_cast<size_t>(bytes - at)});
-    file.read(at, static_cast<int64_t>(n), piece.data());
-    at += static_cast<int64_t>(n);
-    for (ZstdInput input{piece.data(), n, 0}; input.at < n;) {
-      const size_t before = input.at + output.at;
-      wanted = zstd.go_on(context, &output, &input);
-      if (zstd.is_error(wanted) || before == input.at + output.at) return ~size_t{0};
+    size_t n = zstd.wanted(context);
+    if (n == 0) zstd.begin(context), n = zstd.wanted(context);  // another frame
+    const auto left = static_cast<size_t>(bytes - at);
+    const int kind = zstd.kind(context);
+    if (n > left || (n > kMostOfBlock && kind != kSkipped)) return ~size_t{0};
+    uint8_t* from = piece.data();
+    if (kind == kBlockHeader && has_head) {
+      from = head;
+      has_head = false;
+    } else if (kind == kSkipped) {  // zstd looks at the begin of what it skips
+      file.read(at, static_cast<int64_t>(std::min(n, kMostOfBlock)), from);
+      has_head = false;
+    } else {
+      if (as_it_was && n <= out.size() - done) from = out.data() + done;
+      has_head = n + kHead <= left && (from == piece.data() || n + kHead <= out.size() - done);
+      file.read(at, static_cast<int64_t>(n + (has_head ? kHead : 0)), from);
+      if (has_head) std::copy_n(from + n, kHead, head);
     }
+    as_it_was = kind == kBlockHeader && (from[0] >> 1 & 3) == 0;
+    const size_t made = zstd.go_on(context, out.data() + done, out.size() - done, from, n);
+    if (zstd.is_error(made)) return ~size_t{0};
+    done += made;
+    at += static_cast<int64_t>(n);
   }
-  return wanted == 0 ? output.at : ~size_t{0};  // 0: a frame has ended
+  return zstd.wanted(context) == 0 ? done : ~size_t{0};  // 0: a frame has ended
 }
 
 size_t unpack_gzip(Bytes from, std::span<uint8_t> out) {
@@ -182,7 +196,7 @@ bool unpack_mds(const MdsShard& shard, const OpenFile& file, const std::function
   check_sizes(shard, static_cast<size_t>(shard.packed_bytes));
   const Zstandard& zstd = zstandard();
   const std::unique_ptr<void, size_t (*)(void*)> context(zstd.make(), zstd.free);
-  if (!context || zstd.is_error(zstd.set(context.get(), kStableOutput, 1))) return false;
+  if (!context) return false;
   const size_t bytes = static_cast<size_t>(shard.bytes) + 1;
   const std::span<uint8_t> out(room(bytes), bytes);
   if (unpack_blocks(zstd, context.get(), file, shard.packed_bytes, out) + 1 != bytes)

@@ -71,7 +71,9 @@ def add_convert(command):
         epilog="The same call continues a run that was stopped. With --verify the command ends with 1 where anything is wrong.",
     )
     c.add_argument("source", metavar="SOURCE", help="a folder, a file, a pattern with * or ?, or a URL")
-    c.add_argument("target", metavar="TARGET", nargs="?", help="a new folder, or one that the same call has begun")
+    c.add_argument(
+        "target", metavar="TARGET", nargs="?", help="a new folder or s3:// URL, or one that the same call has begun"
+    )
     c.add_argument("--to", metavar="FORMAT", help="folder (of classes), coco, tar, tfrecord, parquet or mds")
     c.add_argument("--from", metavar="FORMAT", help="one of those or ffcv; default: by the names of the files")
     c.add_argument("--shorter", type=int, metavar="PIXELS", help="scale pictures whose shorter side is longer")

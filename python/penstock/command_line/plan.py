@@ -118,6 +118,10 @@ def plan_of(load, machines):
     }
 
 
+def _counted(number, one, several):
+    return f"{number} {one if number == 1 else several}"
+
+
 def text_of(load, machines, made):
     """Returns a plan as people read it.
 
@@ -127,19 +131,20 @@ def text_of(load, machines, made):
         made: What plan_of() returned.
     """
     lines = [
-        f"{load.gpus} GPUs take {made['samples_per_second']:.0f} samples/s: {load.rate:.0f} each",
+        f"{_counted(load.gpus, 'GPU takes', 'GPUs take')} {made['samples_per_second']:.0f} samples/s: {load.rate:.0f} each",
         f"  cores: {made['cores']}, of which {100 * machines.use:.0f} % are busy; {load.per_core:.0f} samples/s a core",
-        f"  data:  {made['read_bytes_per_second'] / 1e9:.2f} GB/s are read: {made['disks']} disks of "
+        f"  data:  {made['read_bytes_per_second'] / 1e9:.2f} GB/s are read: {_counted(made['disks'], 'disk', 'disks')} of "
         f"{machines.disk / 1e9:.2f} GB/s",
         f"  ready: {made['ready_bytes_per_second'] / 1e9:.2f} GB/s go to the GPUs",
-        f"  {made['training_machines']} machines train, with {machines.gpus} GPUs and {machines.cores} cores each: "
+        f"  {_counted(made['training_machines'], 'machine trains', 'machines train')}, with "
+        f"{_counted(machines.gpus, 'GPU', 'GPUs')} and {_counted(machines.cores, 'core', 'cores')} each: "
         f"{made['cores_busy_there']} cores are busy, {made['network_bytes_per_second_there'] / 1e9:.2f} GB/s come through the "
         "network",
     ]
     if made["worker_machines"]:
         lines.append(
-            f"  {made['worker_machines']} machines without GPUs make the rest (penstock serve), with {machines.worker_cores} "
-            f"cores each: those that train lack {made['limit']}"
+            f"  {_counted(made['worker_machines'], 'machine without GPUs makes', 'machines without GPUs make')} the rest (penstock "
+            f"serve), with {_counted(machines.worker_cores, 'core', 'cores')} each: those that train lack {made['limit']}"
         )
     else:
         lines.append("  no other machine is needed")

@@ -78,7 +78,7 @@ def open_source(path, format=None, **options):
         **options: Those of the format.
     """
     path = os.fspath(path)
-    manifest = read_manifest(path) if os.path.isdir(path) else None
+    manifest = read_manifest(path, absent=("missing", "refused"))
     name = format or (manifest.format if manifest else format_of(path))
     if manifest is not None and manifest.format != name:
         manifest = None

@@ -12,7 +12,9 @@ import json
 import os
 
 from .. import _core
+from ..storage.objects import content_of, is_bucket
 from .fields import field_of
+from .places import is_folder
 
 NAME = "penstock.manifest"
 VERSION = 1
@@ -46,8 +48,25 @@ class Manifest:
         return [int(text[at : at + 8], 16) for at in range(0, len(text), 8)]
 
 
-def _lines_of(content, path):
-    """The lines that are complete, as objects."""
+def line_of(line):
+    """Returns a line as bytes.
+
+    Args:
+        line: What it says.
+    """
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+
+
+def lines_of(content, path):
+    """Returns the lines that are complete, as objects.
+
+    Args:
+        content: The bytes.
+        path: Where they are, for messages.
+
+    Raises:
+        DataError: A line is damaged.
+    """
     made = []
     for number, line in enumerate(content.split(b"\n")[:-1], 1):
         try:
@@ -59,7 +78,16 @@ def _lines_of(content, path):
     return made
 
 
-def _checked(lines, path):
+def checked(lines, path):
+    """Returns the manifest that consists of lines.
+
+    Args:
+        lines: What lines_of() returns.
+        path: Where they are, for messages.
+
+    Raises:
+        DataError: They are damaged.
+    """
     head = lines[0] if lines else {}
     if head.get("penstock") != "conversion" or head.get("version") != VERSION:
         raise _core.DataError(f"this is not a manifest of version {VERSION} (file: {path}, line 1)")
@@ -81,20 +109,41 @@ def _is_inside(name):
     return isinstance(name, str) and name and not os.path.isabs(name) and ".." not in name.split("/")
 
 
-def read_manifest(folder):
+def read_manifest(folder, absent=("missing",)):
     """Returns the manifest of a data set, None where it has none.
 
     Args:
-        folder: Its folder.
+        folder: Its folder, or its URL in a bucket.
+        absent: Which answers of a server mean that it has none.
 
     Raises:
         DataError: It is damaged.
     """
     path = os.path.join(folder, NAME)
-    if "://" in folder or not os.path.isfile(path):
-        return None
-    with open(path, "rb") as file:
-        return _checked(_lines_of(file.read(), path), path)
+    if "://" in folder:
+        content = content_of(path, absent) if is_bucket(folder) and is_folder(folder) else None
+    elif os.path.isfile(path):
+        with open(path, "rb") as file:
+            content = file.read()
+    else:
+        content = None
+    return content and checked(lines_of(content, path), path)
+
+
+def compare(folder, before, now):
+    """Compares the heads of two manifests.
+
+    Args:
+        folder: The folder of the data set.
+        before: What an earlier run makes.
+        now: What this run makes.
+
+    Raises:
+        ValueError: They differ.
+    """
+    other = sorted(key for key in {*before, *now} if before.get(key) != json.loads(json.dumps(now.get(key))))
+    if other:
+        raise ValueError(f"{folder} was begun with other data or arguments ({', '.join(other)}): give a new folder")
 
 
 class Journal:
@@ -118,7 +167,7 @@ class Journal:
         done = read_manifest(folder)
         self.complete, self.entries = done is not None, done.entries if done else []
         if done is not None:
-            self._compare(done.head, head)
+            compare(folder, done.head, head)
         elif not os.path.exists(self._path) and os.listdir(folder):
             raise ValueError(f"{folder} is not empty: give a new folder, or one that an earlier run has begun")
         self._file = open(self._path, "a+b") if done is None else None
@@ -136,23 +185,16 @@ class Journal:
         content = self._file.read()
         complete = content[: content.rfind(b"\n") + 1]  # what follows was cut when the program was killed
         if complete:
-            before = _checked(_lines_of(complete, self._path), self._path)
-            self._compare(before.head, head)
+            before = checked(lines_of(complete, self._path), self._path)
+            compare(self._folder, before.head, head)
             self.entries = before.entries
             self._file.truncate(len(complete))
         else:
             self._file.truncate(0)
             self._append(head)
 
-    def _compare(self, before, now):
-        other = sorted(key for key in {*before, *now} if before.get(key) != json.loads(json.dumps(now.get(key))))
-        if other:
-            raise ValueError(
-                f"{self._folder} was begun with other data or arguments ({', '.join(other)}): give a new folder"
-            )
-
     def _append(self, line):
-        self._file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+        self._file.write(line_of(line))
         self._file.flush()
         os.fsync(self._file.fileno())
 

@@ -14,7 +14,7 @@ from ..annotations.records import fault, json_of
 from ..pipeline import Pipeline
 from .fields import KEY, OF_BYTES, Field, picture_ending
 from .reading import Source
-from .writing import PieceOfFile, Target
+from .writing import Target
 
 _INDEX = "index.json"
 _TEXTS = ("str", "str_int", "str_float", "str_decimal")
@@ -89,7 +89,7 @@ class MdsSource(Source):
     def nodes(self):
         """Reads columns."""
         names = [field.name for field in self.fields] + ([KEY] if self.key_field else [])
-        values = fn.readers.mds(path=self.path, columns=names, name="reader")
+        values = fn.readers.mds(path=self.path.rstrip("/") or "/", columns=names, name="reader")
         return list(values) if isinstance(values, (list, tuple)) else [values]
 
 
@@ -187,7 +187,7 @@ class MdsTarget(Target):
         places = np.cumsum([start, *map(len, records)])
         if places[-1] >= 1 << 32:
             raise _core.DataError(f"a shard of MDS has at most 4 GiB (file: {samples[-1][2]})")
-        with PieceOfFile(self.folder, self.file_of(number)) as file:
+        with self.new_file(self.file_of(number)) as file:
             file.write(struct.pack("<I", len(records)) + places.astype("<u4").tobytes() + config)
             for record in records:
                 file.write(record)
@@ -199,5 +199,5 @@ class MdsTarget(Target):
     def finish(self, entries):
         """Writes index.json."""
         index = {"shards": [entry["mds"] for entry in entries], "version": 2}
-        with PieceOfFile(self.folder, _INDEX) as file:
+        with self.new_file(_INDEX) as file:
             file.write(json.dumps(index, sort_keys=True).encode())

@@ -10,7 +10,7 @@ from ..operators.parquet import parquet_file
 from .fields import KEY, KINDS, Field, bytes_of, flat_values, flattened, whole_values
 from .places import files_of
 from .reading import Source
-from .writing import PieceOfFile, Target
+from .writing import Target
 
 _ROW_GROUP = 16 << 20  # bytes: a shuffle reads whole row groups
 _PAGE = 256 << 10  # bytes: a page of 1 MB, the default, leaves the cache before its values are copied
@@ -61,6 +61,7 @@ class ParquetSource(Source):
 
     name = "parquet"
     endings = (".parquet",)
+    has_urls = True
 
     def open(self):
         """Lists the files; the first one shows the columns."""
@@ -131,7 +132,7 @@ class ParquetTarget(Target):
         """Writes a file."""
         pa = _pyarrow()
         packed = {c.name: "NONE" if c.name in self._plain else "ZSTD" for c in self._schema}
-        with PieceOfFile(self.folder, self.file_of(number)) as file:
+        with self.new_file(self.file_of(number)) as file:
             with pa.parquet.ParquetWriter(
                 file, self._schema, compression=packed, use_dictionary=False, data_page_size=_PAGE
             ) as writer:

@@ -8,6 +8,7 @@ import os
 from urllib.parse import urlsplit
 
 from .. import _core
+from ..storage.objects import is_bucket
 
 
 def size_of(path):
@@ -27,12 +28,12 @@ def _last_part(url):
 
 
 def is_folder(url):
-    """Whether a URL is that of a folder: its last part has no ending.
+    """Whether a URL is that of a folder: it ends with a slash, or its last part has no ending.
 
     Args:
         url: The URL.
     """
-    return "." not in _last_part(url)
+    return url.endswith("/") or "." not in _last_part(url)
 
 
 def is_web(url):
@@ -42,6 +43,22 @@ def is_web(url):
         url: The URL.
     """
     return url.lower().startswith(("http://", "https://"))
+
+
+def as_target(path):
+    """Returns the folder of a data set that is written: a URL of a bucket ends with a slash.
+
+    Args:
+        path: A folder or a URL.
+
+    Raises:
+        ValueError: Nothing can be written there.
+    """
+    if "://" not in path:
+        return path
+    if not is_bucket(path):
+        raise ValueError(f"{path} cannot be written: the target is a folder, or s3:// or gs:// with a bucket")
+    return path.rstrip("/") + "/"
 
 
 def names_in(path):

@@ -8,13 +8,18 @@ import dataclasses
 import itertools
 import os
 import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 from .. import _core
 from ..progress import Work
+from ..storage.files import opened
 from .fields import sum_of, sum_of_sample
 from .formats import open_source, target_class
 from .manifest import NAME, VERSION, Journal, read_manifest
+from .marks import Marks
 from .pieces import LARGEST, block_size, pieces, written
+from .places import as_target
 from .processes import Processes, raised
 from .scaling import Scaling
 
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _BLOCK = 1 << 22
+_READ_AT_ONCE = 8  # objects in a bucket
 _PARTS = ".penstock.pieces"  # what processes have written, until its turn comes
 
 
@@ -83,9 +89,10 @@ def convert(
     and the CRC-32C of each file and of each sample.
 
     Args:
-        source: A folder, a file, a pattern with * or ?, or a URL: of files of "tar" or "tfrecord", of a folder of
+        source: A folder, a file, a pattern with * or ?, or a URL: of files of "tar", "tfrecord" or "parquet", of a folder of
             them in a bucket, or of a set of MDS.
-        target: The folder to write, which is new or was begun by the same call.
+        target: The folder to write, which is new or was begun by the same call; or for "tar", "tfrecord", "parquet"
+            and "mds" its URL in a bucket, s3://bucket/folder or gs://bucket/folder.
         to: "folder" (a folder for each class), "coco", "tar" (WebDataset), "tfrecord", "parquet" or "mds".
         format: The format of the source: one of those, or "ffcv"; None: judged by the names of the files.
         shorter: Pictures whose shorter side has more pixels are scaled to so many and written as JPEG files; others
@@ -119,8 +126,10 @@ def convert(
         raise ValueError(f"shorter must be from 1 to 65500 pixels, got {shorter}")
     if not 1 <= quality <= 100:
         raise ValueError(f"quality must be from 1 to 100, got {quality}")
-    target = os.fspath(target)
+    target = as_target(os.fspath(target))
     kind = target_class(to)
+    if "://" in target and kind.ending is None:
+        raise ValueError(f"a bucket takes files of many samples, so {to!r} is written to a folder alone")
     if workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers}")
     if workers > 1 and kind.ending is None:
@@ -158,7 +167,7 @@ def convert(
         "shorter": shorter,
         "quality": quality,
     }
-    journal = Journal(target, head)
+    journal = (Marks if "://" in target else Journal)(target, head)
     try:
         if not journal.complete:
             result.resume(journal.entries)
@@ -192,30 +201,40 @@ def _write(data, target, journal, scaling, threads, shard_size, workers):
 
 def _of_workers(target, journal, left, job):
     """What the manifest says of the pieces that processes write, in their order; each has its name then."""
-    folder, block = os.path.join(target.folder, _PARTS), job["block"]
-    shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
+    block = job["block"]
+    if "://" in target.folder:
+        folder = tempfile.mkdtemp(prefix="penstock-convert-")
+    else:
+        folder = os.path.join(target.folder, _PARTS)
+        shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
     begins = [left.start, *range(left.start - left.start % block + block, left.stop, block)]
     tasks = [
         {"first": first, "last": last, "folder": os.path.join(folder, str(first))}
         for first, last in zip(begins, [*begins[1:], left.stop])
         if first < last
     ]
-    with contextlib.closing(Processes(min(job["workers"], len(tasks)), job)) as processes:
-        for task, answer in zip(tasks, processes.answers(tasks)):
-            for entry in answer["entries"]:
-                own = target.renamed(entry, len(journal.entries))
-                os.replace(os.path.join(task["folder"], entry["file"]), os.path.join(target.folder, own["file"]))
-                yield own
-            if answer["error"]:
-                raise raised(answer["error"])
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        with contextlib.closing(Processes(min(job["workers"], len(tasks)), job)) as processes:
+            for task, answer in zip(tasks, processes.answers(tasks)):
+                for entry in answer["entries"]:
+                    own = target.renamed(entry, len(journal.entries))
+                    target.take(os.path.join(task["folder"], entry["file"]), own["file"])
+                    yield own
+                if answer["error"]:
+                    raise raised(answer["error"])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sum_of_file(path):
+    """The CRC-32C of a file and its size, or why it cannot be read."""
     total = size = 0
-    with open(path, "rb") as file:
-        while block := file.read(_BLOCK):
-            total, size = sum_of(block, total), size + len(block)
+    try:
+        with opened(path) as file:
+            while block := file.read(_BLOCK):
+                total, size = sum_of(block, total), size + len(block)
+    except (OSError, _core.DataError) as error:
+        return getattr(error, "strerror", None) or str(error)
     return total, size
 
 
@@ -235,7 +254,7 @@ def verify(target: Any, *, threads: int = 0, workers: int = 1) -> list[Finding]:
     The bytes of each file are compared, and each sample as the reader of its format returns it.
 
     Args:
-        target: Its folder.
+        target: Its folder, or its URL in a bucket.
         threads: How many threads read; 0: as many as the process may use. Workers share them.
         workers: How many processes compare.
 
@@ -249,7 +268,7 @@ def verify(target: Any, *, threads: int = 0, workers: int = 1) -> list[Finding]:
     Example:
         assert penstock.conversion.verify("shards/train") == []
     """
-    target = os.fspath(target)
+    target = as_target(os.fspath(target))
     manifest = read_manifest(target)
     if manifest is None:
         raise ValueError(f"{target} has no {NAME}: convert() writes it when it has finished")
@@ -316,7 +335,10 @@ def _faults_of_entries(readings, manifest, numbers, bad, first):
 
 
 def _faults_of_files(target, manifest):
-    known = set()
+    known, many = set(), _READ_AT_ONCE if "://" in target else 1
+    files = [entry["file"] for entry in manifest.entries if "file" in entry]
+    with ThreadPoolExecutor(many) as pool:
+        read = dict(zip(files, pool.map(lambda name: _sum_of_file(os.path.join(target, name)), files)))
     for entry in manifest.entries:
         known.update(entry.get("files", [entry.get("file")]))
         for name in entry.get("files", ()):
@@ -324,11 +346,11 @@ def _faults_of_files(target, manifest):
                 yield Finding(name, None, "there is no such file")
         if "file" not in entry:
             continue
-        try:
-            total, size = _sum_of_file(os.path.join(target, entry["file"]))
-        except OSError as error:
-            yield Finding(entry["file"], None, f"it cannot be read: {error.strerror}")
+        found = read[entry["file"]]
+        if isinstance(found, str):
+            yield Finding(entry["file"], None, f"it cannot be read: {found}")
             continue
+        total, size = found
         if size != entry["bytes"]:
             yield Finding(entry["file"], None, f"it has {size} bytes, but {entry['bytes']} were written")
         elif f"{total:08x}" != entry["crc32c"]:

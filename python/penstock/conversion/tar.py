@@ -13,7 +13,7 @@ from ..storage.files import opened
 from .fields import PICTURES, Field, picture_ending
 from .places import files_of
 from .reading import Source
-from .writing import PieceOfFile, Target, safe_name
+from .writing import Target, safe_name
 
 _KINDS = {
     **dict.fromkeys(PICTURES, "image"),
@@ -158,7 +158,7 @@ class TarTarget(Target):
     def write(self, number, samples):
         """Writes an archive."""
         before = None
-        with PieceOfFile(self.folder, self.file_of(number)) as file:
+        with self.new_file(self.file_of(number)) as file:
             for key, values, record in samples:
                 folder, slash, last = safe_name(key, record).rpartition("/")
                 name = again = folder + slash + last.replace(".", "_")

@@ -13,7 +13,7 @@ from ..tfrecord import FixedLenFeature, VarLenFeature, float32, int64, string
 from .fields import KEY, OF_BYTES, Field, flat_values, flattened, sum_of, whole_values
 from .places import files_of
 from .reading import Source
-from .writing import PieceOfFile, Target
+from .writing import Target
 
 _JUDGED = 100  # records without a manifest whose features are taken for those of all
 _MOST = 1 << 31
@@ -216,7 +216,7 @@ class TfrecordTarget(Target):
         """Writes a file."""
         fields = flattened(self.fields)
         names = [_field(1, field.name.encode()) for field in fields]
-        with PieceOfFile(self.folder, self.file_of(number)) as file:
+        with self.new_file(self.file_of(number)) as file:
             for key, values, record in samples:
                 entries = [_field(1, _field(1, KEY.encode()) + _field(2, _field(1, _field(1, key.encode()))))]
                 for field, name, value in zip(fields, names, flat_values(self.fields, values)):

@@ -6,7 +6,10 @@ from __future__ import annotations
 import os
 
 from .. import _core
+from ..storage.objects import put
 from .fields import picture_ending, sum_of
+
+_BLOCK = 1 << 22  # bytes
 
 
 class PieceOfFile:
@@ -67,6 +70,53 @@ class PieceOfFile:
         return {"file": self.name, "bytes": self.bytes, "crc32c": f"{self.sum:08x}"}
 
 
+class PieceOfObject:
+    """The same in a bucket. Its bytes are in memory until all are there.
+
+    Args:
+        folder: The URL of the data set, which ends with a slash.
+        name: The name in it.
+    """
+
+    def __init__(self, folder, name):
+        self.name, self.bytes, self.sum, self._url, self._pieces = name, 0, 0, folder + name, []
+        self.closed = False
+
+    def __enter__(self):
+        return self
+
+    def write(self, content):
+        """Adds bytes.
+
+        Args:
+            content: The bytes.
+
+        Returns:
+            Their number.
+        """
+        self._pieces.append(bytes(content))
+        self.sum = sum_of(content, self.sum)
+        self.bytes += len(content)
+        return len(content)
+
+    def tell(self):
+        """Returns how many bytes it has."""
+        return self.bytes
+
+    def flush(self):
+        """Does nothing: it is complete when it is left."""
+
+    def __exit__(self, kind, *_):
+        self.closed = True
+        pieces, self._pieces = self._pieces, []
+        if kind is None:
+            put(self._url, pieces, self.bytes)
+
+    def entry(self):
+        """Returns what the manifest says of it."""
+        return {"file": self.name, "bytes": self.bytes, "crc32c": f"{self.sum:08x}"}
+
+
 class PictureFiles:
     """Pictures of a data set that are files of their own, each with a name that no other one has.
 
@@ -108,7 +158,7 @@ class Target:
     """A data set that is written. A format derives a class of its own from this one.
 
     Args:
-        folder: Its folder.
+        folder: Its folder, or a URL that ends with a slash.
         fields: What a sample consists of.
         about: What is known of all samples.
         options: Those of convert().
@@ -141,6 +191,28 @@ class Target:
             number: Its number, from 0.
         """
         return f"{number:06d}.{self.ending}"
+
+    def new_file(self, name):
+        """Returns a file or an object that is to be written.
+
+        Args:
+            name: Its name in the data set.
+        """
+        return (PieceOfObject if "://" in self.folder else PieceOfFile)(self.folder, name)
+
+    def take(self, path, name):
+        """Gives a file that another process has written its place.
+
+        Args:
+            path: Where it is.
+            name: Its name in the data set.
+        """
+        if "://" not in self.folder:
+            os.replace(path, os.path.join(self.folder, name))
+            return
+        with open(path, "rb") as file:
+            put(self.folder + name, iter(lambda: file.read(_BLOCK), b""), os.path.getsize(path))
+        os.unlink(path)
 
     def renamed(self, entry, number):
         """Returns what the manifest says of a piece that gets another number.

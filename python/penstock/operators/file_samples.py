@@ -32,8 +32,9 @@ def matching_paths(operator, given, endings=None):
     paths = [given] if isinstance(given, (str, os.PathLike)) else list(given)
     found = []
     for path in map(os.fspath, paths):
-        is_pattern = "://" not in path and any(c in path for c in "*?[") and not os.path.exists(path)
-        matching = sorted(glob.glob(path)) if is_pattern else [path]
+        is_url = "://" in path
+        is_pattern = not is_url and any(c in path for c in "*?[") and not os.path.exists(path)
+        matching = sorted(glob.glob(path)) if is_pattern else _core.remote_matching(path) if is_url else [path]
         if endings is not None and os.path.isdir(path):
             matching = sorted(
                 os.path.join(folder, name)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 
 from .. import _core, graph
+from ..storage.files import RemoteObject
 from .arrow import read_columns
 from .file_samples import matching_paths, needed_package
 
@@ -19,21 +21,60 @@ _LEAST_PLAIN = 16 << 10  # bytes of a value on average; smaller ones are faster 
 _MOST_PLAIN = 1 << 31  # bytes of a column of a row group
 _MOST_STAYING = 32 << 20  # bytes of the numbers beside such columns
 _AT_ONCE = 64  # row groups
+_MOST_OPEN = 64  # files that nobody reads just now
 
 
-def parquet_file(path):
+def parquet_file(path, metadata=None):
     """Returns a file as pyarrow reads it.
 
     Args:
         path: Its path or URL.
+        metadata: That of the file, where it is known.
     """
-    from pyarrow import fs, parquet
+    from pyarrow import parquet
 
     if "://" in path:
-        kind, path = fs.FileSystem.from_uri(path)
-        return parquet.ParquetFile(path, filesystem=kind, pre_buffer=True)
+        return parquet.ParquetFile(RemoteObject(path), metadata=metadata, pre_buffer=True)  # in few requests
     # Read page by page: a whole column on its way to its values would leave the processor's cache.
-    return parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16)
+    return parquet.ParquetFile(path, metadata=metadata, pre_buffer=False, buffer_size=1 << 16)
+
+
+class _Files:
+    """Files of pyarrow, each of which has one position, so that one thread at a time reads it.
+
+    They do not belong to threads: what Python keeps for a thread of C++ goes when its call ends, and the end of a file of
+    pyarrow at that moment waits for the GIL, which its own thread holds.
+    """
+
+    def __init__(self, paths):
+        self._paths, self._metadata = paths, {}
+        self._lock, self._idle = threading.Lock(), []  # (number, file), the one used last at the end
+
+    @contextlib.contextmanager
+    def opened(self, number):
+        with self._lock:
+            at = next((k for k, (n, _) in enumerate(self._idle) if n == number), None)
+            file = self._idle.pop(at)[1] if at is not None else None
+        if file is None:
+            file = self._open(number)
+        yield file
+        with self._lock:
+            self._idle.append((number, file))
+            oldest = self._idle.pop(0) if len(self._idle) > _MOST_OPEN else None
+        del oldest  # is closed after the lock was given back
+
+    def _open(self, number):
+        path = self._paths[number]
+        try:
+            file = parquet_file(path, self._metadata.get(number))
+        except FileNotFoundError:
+            raise FileNotFoundError(f"[readers.parquet] the file does not exist: {path}") from None
+        except _core.DataError:  # of remote storage
+            raise
+        except Exception as error:  # pyarrow's own types
+            raise _core.DataError(f"[readers.parquet] {path} is not Parquet: {error}") from error
+        self._metadata[number] = file.metadata
+        return file
 
 
 class RowGroups:
@@ -42,20 +83,20 @@ class RowGroups:
     def __init__(self, paths, columns):
         needed_package("readers.parquet", "pyarrow.parquet", "pyarrow")
         self.paths, self.columns = paths, columns
-        self.files = threading.local()  # a file of pyarrow has one position
+        self.files = _Files(paths)
         self.places, self.rows, schema = [], [], None
         self.plain = []  # columns of row groups whose values lie in the files as they are; see plain_chunks()
         for number, path in enumerate(paths):
-            file = self.file(number)
-            own = self.chosen(file.schema_arrow)
+            with self.files.opened(number) as file:
+                own, metadata = self.chosen(file.schema_arrow), file.metadata
             schema = schema or own
             if own.types != schema.types or own.names != schema.names:
                 raise _core.DataError(f"[readers.parquet] the columns of {path} are not those of {paths[0]}")
-            for k in range(file.metadata.num_row_groups):
+            for k in range(metadata.num_row_groups):
                 if "://" not in path:
-                    self.plain += plain_chunks(file.metadata, k, schema, len(self.places), number)
+                    self.plain += plain_chunks(metadata, k, schema, len(self.places), number)
                 self.places.append((number, k))
-                self.rows.append(file.metadata.row_group(k).num_rows)
+                self.rows.append(metadata.row_group(k).num_rows)
         self.schema = schema
         import pyarrow
 
@@ -83,17 +124,6 @@ class RowGroups:
                     f"[readers.parquet] there is no column {name!r}; there are {there}\n  at {graph.user_line()}"
                 )
         return pyarrow.schema([schema.field(name).remove_metadata() for name in tops])
-
-    def file(self, number):
-        opened = self.files.__dict__.setdefault("opened", {})
-        if number not in opened:
-            try:
-                opened[number] = parquet_file(self.paths[number])
-            except FileNotFoundError:
-                raise FileNotFoundError(f"[readers.parquet] the file does not exist: {self.paths[number]}") from None
-            except Exception as error:  # pyarrow's own types
-                raise _core.DataError(f"[readers.parquet] {self.paths[number]} is not Parquet: {error}") from error
-        return opened[number]
 
     def files_of_plain(self):
         """The files that have plain columns, and those columns with the numbers of these files."""
@@ -136,7 +166,8 @@ class RowGroups:
         number, numbers = self.places[groups[0]][0], [self.places[group][1] for group in groups]
         try:
             names = self.decoded[groups[0]]
-            table = self.file(number).read_row_groups(numbers, columns=names, use_threads=False)
+            with self.files.opened(number) as file:
+                table = file.read_row_groups(numbers, columns=names, use_threads=False)
             batches = table.select(names).to_batches()
             if len(batches) != 1:  # a column of several pieces
                 batches = pyarrow.Table.from_batches(batches).combine_chunks().to_batches()
@@ -199,8 +230,8 @@ def parquet(path: Any, *, columns: str | Sequence[str] | None = None, name: str 
     the file when it is needed.
 
     Args:
-        path: One path or several; patterns with * or ? become the files that match, sorted. Of URLs (s3://, gs://)
-            pyarrow reads the ranges of the columns, with its own settings.
+        path: One path or several, or URLs (s3://, gs://, https://), of which the ranges of the columns are read; patterns
+            with * or ? become the files that match, sorted.
         columns: Names of the columns. None: all of them, as a dict.
         name: The name of the reader.
         **arguments: Those of fn.readers.arrow, such as `missing`, and of every reader.

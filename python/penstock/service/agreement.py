@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ..pipeline import Pipeline
 
 
+_MOST_ARGUMENTS = 4096  # characters
+
+
 def _is_path(value):
     """Machines may have the same data in different folders."""
     return isinstance(value, str) and "/" in value or (isinstance(value, list) and any(map(_is_path, value)))
@@ -41,7 +44,6 @@ def job_of(pipeline: Pipeline[Any], epochs: str) -> dict[str, Any]:
     pipeline.seek(batch=0)
     state = pipeline.state()["pipeline"]
     nodes = json.loads(pipeline.definition.graph.to_json())["nodes"]
-    sources = json.dumps(_arguments_of_sources(nodes), sort_keys=True)
     options = pipeline.definition.options
     return {
         "seed": state["seed"],
@@ -49,7 +51,7 @@ def job_of(pipeline: Pipeline[Any], epochs: str) -> dict[str, Any]:
         "epochs": epochs,
         "on_error": options["on_error"],
         "operators": program_of(nodes),
-        "arguments of readers": hashlib.sha256(sources.encode()).hexdigest()[:16],
+        "arguments of readers": _if_short(_arguments_of_sources(nodes)),
         "data": state["sources"],
     }
 
@@ -61,11 +63,32 @@ def compare(trainer: dict[str, Any], worker: dict[str, Any]) -> None:
         ServiceError: The jobs differ; the text says in what.
     """
     for what, value in worker.items():
-        if trainer.get(what) != value:
+        other = trainer.get(what)
+        if other != value:
+            where, value, other = _first_difference(value, other)
             raise ServiceError(
-                f"the pipeline of the worker is not that of the trainer: {what} differ, {_short(value)} at the worker and "
-                f"{_short(trainer.get(what))} at the trainer; start `penstock serve` with the same script and arguments"
+                f"the pipeline of the worker is not that of the trainer: {what} differ{where}, {_short(value)} at the worker and "
+                f"{_short(other)} at the trainer; start `penstock serve` with the same script and arguments"
             )
+
+
+def _if_short(value):
+    """The value, or a sum of one that is too long for a message: lists of files and of labels are arguments, too."""
+    text = json.dumps(value, sort_keys=True)
+    return value if len(text) <= _MOST_ARGUMENTS else hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _first_difference(ours, theirs):
+    """Which argument of which reader differs, where that is known, and its two values."""
+    try:
+        if len(ours) == len(theirs):
+            for (name, one), (other_name, other) in zip(ours, theirs):
+                for key in sorted({*one, *other}) if name == other_name else ():
+                    if one.get(key) != other.get(key):
+                        return f" ({name}: {key})", one.get(key), other.get(key)
+    except (TypeError, ValueError, AttributeError):  # texts, numbers, or what a stranger sent
+        pass
+    return "", ours, theirs
 
 
 def _short(value):

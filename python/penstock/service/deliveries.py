@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 import time
 
-from ..base.log import warn
+from ..base.log import INFO, log, warn
 from .addresses import Addresses
 from .errors import ServiceError
 from .maker import Ended, Maker
@@ -46,6 +46,7 @@ class Deliveries:
         self.options, self.without_workers = options, without_workers
         self.window = Window(first, **options)
         self.changed, self.closed, self.warned = threading.Condition(), False, False
+        self.refused = set()  # names of workers that a warning has named
         self.memory, self.links = ReceivedMemory(options["size"] + 2), []
         self.link, self.addresses, self.bytes_before = {}, None, 0
 
@@ -79,6 +80,7 @@ class Deliveries:
 
     def joined(self, link: WorkerLink) -> None:
         """A worker is there."""
+        log("service", INFO, "the worker %s is there", link.name)
         with self.changed:
             self._send(self.window.joined(link, time.monotonic()))
             self.changed.notify_all()
@@ -86,6 +88,9 @@ class Deliveries:
     def left(self, link: WorkerLink) -> None:
         """A worker has gone, or could not be reached."""
         with self.changed:
+            if link in self.window.load:
+                others = len(self.window.load) - 1
+                log("service", INFO, "the worker %s: %s; others: %d", link.name, link.trouble or "it was left", others)
             self._send(self.window.left(link, time.monotonic()))
             self.changed.notify_all()
 
@@ -120,6 +125,7 @@ class Deliveries:
                     raise ServiceError("this loader is closed")
                 for link in self.links:
                     link.give_back()
+                self._warn_of_refusals()
                 now = time.monotonic()
                 self._send(self.window.tick(now))
                 there, content, messages = self.window.take(now)
@@ -162,6 +168,13 @@ class Deliveries:
         if self.without_workers == "make":
             self._warn("no worker is there", f" ({self._trouble()})")
         return self.without_workers == "make"
+
+    def _warn_of_refusals(self):
+        """Where others make batches, nothing else says that a worker does not."""
+        for link in self.links:
+            if link.refusal is not None and self.window.load and link.name not in self.refused:
+                self.refused.add(link.name)
+                warn("service", f"the worker {link.name} makes no batches: {link.refusal}")
 
     def _warn(self, what, why=""):
         if not self.warned:

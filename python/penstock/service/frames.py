@@ -32,7 +32,7 @@ CHALLENGE, HELLO, WELCOME, REFUSED, ASK, DROP, BATCH, ERROR, END, LEAVING, RELEA
 MOST_DESCRIPTION = 8 << 20  # bytes; a batch names the shape and the file of each sample
 MOST_OF_STRANGERS = 1 << 16  # from a peer that has not shown the key
 _SCRAP = 1 << 16
-_PIECE = 1 << 19  # bytes that are summed while they are in the processor's cache: before they are sent, after they came
+_PIECE = 1 << 20  # bytes that are summed while they are in the processor's cache: before they are sent, after they came
 
 
 def crc32c(memory: Any, before: int = 0) -> int:
@@ -82,6 +82,7 @@ class Connection:
 
     def __init__(self, end: socket.socket, name: str) -> None:
         self.end, self.name, self._sending = end, name, threading.Lock()
+        self._whole = socket.MSG_WAITALL if type(end) is socket.socket else 0  # TLS does not know it
         self.most_description, self.most_following = MOST_OF_STRANGERS, 0
 
     def trust(self, most_following: int) -> None:
@@ -190,7 +191,7 @@ class Connection:
         """
         view, at, value = memoryview(memory), 0, 0
         while at < len(view):
-            count = self.end.recv_into(view[at : at + _PIECE])
+            count = self.end.recv_into(view[at : at + _PIECE], 0, self._whole)
             if not count:
                 raise self._cut()
             value = crc32c(memory[at : at + count], value)

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import importlib.util
+import inspect
 import json
 import os
 import signal
 import sys
 import threading
 
+from ..pipeline.definition import parameters
 from .keys import key_of
 from .server import Server
 
@@ -67,10 +70,16 @@ def run(args: Any) -> int:
         raise ValueError('--arguments must be an object of JSON, such as \'{"root": "/data"}\'')
     if args.threads:
         arguments["num_threads"] = args.threads
-    make = functools.partial(_make, pipeline_of(args.pipeline), arguments)
-    server = Server(
-        make, args.host, args.port, key_of(args.key), _context(args), args.keep, args.jobs, not args.no_shared_memory
-    )
+    create = pipeline_of(args.pipeline)
+    _check_names(create, arguments)
+    make = functools.partial(_make, create, arguments)
+    key, context = key_of(args.key), _context(args)
+    try:
+        server = Server(make, args.host, args.port, key, context, args.keep, args.jobs, not args.no_shared_memory)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise ValueError(f"another program listens on port {args.port} of {args.host}: give another --port") from None
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
@@ -81,6 +90,16 @@ def run(args: Any) -> int:
         pass
     server.close()
     return 0
+
+
+def _check_names(create, arguments):
+    """A trainer that comes later is not the one to be told."""
+    own = inspect.signature(create).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in own.values()):
+        return
+    for name in arguments:
+        if name not in own and name not in parameters():
+            raise ValueError(f"--arguments: the pipeline has no argument '{name}'; it has {', '.join(own) or 'none'}")
 
 
 def _make(create, arguments, seed, batch_size):

@@ -50,7 +50,8 @@ class TrainerLink:
         except (EOFError, OSError):
             pass
         except Exception as error:  # of the pipeline, or of what the trainer sent
-            self.server.say(f"{self.connection.name}: {error}")
+            text = str(error)
+            self.server.say(text if text.startswith(self.connection.name) else f"{self.connection.name}: {text}")
         finally:
             if self.job is not None:
                 self.job.leave(self)

@@ -12,6 +12,7 @@ import os
 import re
 import threading
 import time
+from datetime import timedelta
 from urllib.parse import unquote, urlsplit
 
 from .. import _core
@@ -173,8 +174,8 @@ class _Client:
             self._stores = {}
             self._plain = set()
 
-    def _store(self, url):
-        """The store that knows the URL, and the object's name in it."""
+    def _store(self, url, tries=1):
+        """The store that knows the URL, and the object's name in it. `tries`: of a request that fails."""
         parts = urlsplit(url)
         scheme = parts.scheme.lower()
         if scheme in ("http", "https"):
@@ -197,14 +198,15 @@ class _Client:
             raise _Unusable("the URL names no bucket")
         settings = dict(_settings["s3" if scheme.startswith("s3") else "gs"])
         made = self._made(
-            f"{kinds[scheme]}:{parts.netloc}",
+            f"{kinds[scheme]}:{parts.netloc}:{tries}",
             lambda store, options: getattr(store, kinds[scheme])(
                 parts.netloc, client_options=options["client"], retry_config=options["retry"], **settings
             ),
+            tries,
         )
         return made, url.split("://", 1)[1].partition("/")[2]
 
-    def _made(self, key, make):
+    def _made(self, key, make, tries=1):
         with self._lock:
             store = self._stores.get(key)
         if store is None or self._process != os.getpid():
@@ -224,7 +226,10 @@ class _Client:
                     "connect_timeout": f"{_settings['connect_timeout']}s",
                     **_settings["http"],
                 },
-                "retry": {"max_retries": 0},
+                "retry": {
+                    "max_retries": tries - 1,
+                    "backoff": {"init_backoff": timedelta(seconds=max(0.001, float(_settings["first_pause"])))},
+                },
             }
             try:
                 store = make(module, options)
@@ -236,12 +241,17 @@ class _Client:
                     self._stores = {key: store}
         return store
 
-    def _asked(self, request, url, plain=None):
+    def repeated(self, request, url):
+        """An answer for callers in Python. obstore itself repeats what failed, so that of a large object only a part is sent
+        again."""
+        return self._asked(request, url, tries=int(_settings["tries"]))
+
+    def _asked(self, request, url, plain=None, tries=1):
         """`plain`: the same by a request of our own, for web servers whose headers obstore does not take."""
         if plain is not None and urlsplit(url).netloc in self._plain:
             return self._foreign(plain)
         try:
-            store, path = self._store(url)
+            store, path = self._store(url, tries)
             return request(_obstore(), store, path)
         except _Unusable as e:
             return ("unusable", str(e))
@@ -322,7 +332,7 @@ class _Client:
         web = urlsplit(url).scheme.lower() in ("http", "https")
         return self._asked(request, url, plain if web else None)
 
-    def list(self, url):
+    def list(self, url, tries=1):
         if urlsplit(url).scheme in ("http", "https"):
             return ("refused", "a web server has no list of its files: name them with files= or file_list=")
 
@@ -335,7 +345,7 @@ class _Client:
             found.sort(key=lambda e: e[0].encode())
             return (None, found)
 
-        return self._asked(request, url)
+        return self._asked(request, url, tries=tries)
 
 
 class _Unusable(Exception):

@@ -10,11 +10,20 @@ from .. import _core
 _AHEAD = 1 << 20  # bytes of a request
 
 
-class _Remote(io.RawIOBase):
-    """An object that a URL names."""
+class RemoteObject(io.RawIOBase):
+    """An object that a URL names.
+
+    Args:
+        url: The URL.
+
+    Raises:
+        FileNotFoundError: There is no such object.
+        DataError: The server does not answer; or, where the object is read, it has changed.
+    """
 
     def __init__(self, url):
-        self._url, self._size, self._at = url, _core.remote_size(url), 0
+        self._file, self._at = _core.RemoteFile(url), 0
+        self._size = self._file.size()
 
     def readable(self):
         return True
@@ -29,7 +38,7 @@ class _Remote(io.RawIOBase):
     def readinto(self, out):
         length = max(0, min(len(out), self._size - self._at))
         if length:
-            out[:length] = _core.remote_read(self._url, self._at, length)
+            out[:length] = self._file.read(self._at, length)
         self._at += length
         return length
 
@@ -40,4 +49,4 @@ def opened(path):
     Args:
         path: Its path or URL.
     """
-    return io.BufferedReader(_Remote(path), _AHEAD) if "://" in path else open(path, "rb")
+    return io.BufferedReader(RemoteObject(path), _AHEAD) if "://" in path else open(path, "rb")
