@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a server does with pictures: a compiled function, three calls and a pipeline beside OpenCV, on one thread.
 
-    python benchmarks/functions.py [--rounds N] [--photos FOLDER] [--clock wall|cpu]
+    python benchmarks/functions.py [--rounds N] [--photos FOLDER] [--clock wall|cpu] [--threads 1,2,4]
 
 It needs NumPy, Pillow and OpenCV. Rows: JPEG bytes to 224 x 224 float32 NCHW, one and eight; frames in a letterbox of 640 x 640, one and
 eight; a flip of 8 x 8 pixels, which is the price of a call. All ways take turns in one process; they write into one array of the program.
 Prints the median and the 99th percentile in microseconds, and both by OpenCV's. Without photographs, smooth noise with the weight of a
 photograph is made. `--clock cpu` counts the processor's time of the process, for a machine that has other work.
+
+`--threads` measures one JPEG alone, on each of these numbers of threads beside OpenCV on one: the first photograph of the folder, or three
+pictures of noise, of 444 x 396, 640 x 480 and 4000 x 3000 pixels.
 """
 
 import argparse
@@ -27,17 +30,19 @@ MEAN, STD = [123.675, 116.28, 103.53], [58.395, 57.12, 57.375]
 SIDE = 640
 
 
+def jpeg(draw, width, height):
+    small = Image.fromarray(draw.integers(0, 256, (height // 6, width // 6, 3), np.uint8))
+    image = np.asarray(small.resize((width, height), Image.BICUBIC)) + draw.normal(0, 6, (height, width, 3))
+    file = io.BytesIO()
+    Image.fromarray(np.clip(image, 0, 255).astype(np.uint8)).save(file, "JPEG", quality=90)
+    return np.frombuffer(file.getvalue(), np.uint8)
+
+
 def jpegs(folder, count=8):
     if folder:
         return [np.fromfile(p, np.uint8) for p in sorted(Path(folder).rglob("*.jpg"))[:count]]
-    draw, made = np.random.default_rng(1), []
-    for i in range(count):
-        small = Image.fromarray(draw.integers(0, 256, (66, 74, 3), np.uint8))
-        image = np.asarray(small.resize((444, 396 - i), Image.BICUBIC)) + draw.normal(0, 6, (396 - i, 444, 3))
-        file = io.BytesIO()
-        Image.fromarray(np.clip(image, 0, 255).astype(np.uint8)).save(file, "JPEG", quality=90)
-        made.append(np.frombuffer(file.getvalue(), np.uint8))
-    return made
+    draw = np.random.default_rng(1)
+    return [jpeg(draw, 444, 396 - i) for i in range(count)]
 
 
 def tables(mean, std):
@@ -140,6 +145,22 @@ def ways(graph, opencv, samples, shape, layout="", parts={}):
     }
 
 
+def on_threads(file, counts):
+    """One JPEG by OpenCV and by functions that differ in their threads."""
+    out = np.zeros((1, 3, 224, 224), np.float32)
+    room, given = penstock.batch(out), penstock.batch([file])
+    turns = {"OpenCV": lambda: opencv_photo(file, out[0])}
+    for count in counts:
+
+        @pipeline_def(batch_size=1, num_threads=1)
+        def alone():
+            return photo(fn.external_source(name="x", dtype=types.UINT8, ndim=1))
+
+        function = alone().compile(num_threads=count)
+        turns[f"function, {count} threads"] = lambda function=function: function(given, into=room)
+    return turns
+
+
 def measure(name, turns, rounds, clock):
     now = {"wall": time.perf_counter_ns, "cpu": time.process_time_ns}[clock]
     times = {way: [] for way in turns}
@@ -162,8 +183,19 @@ def main():
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--photos")
     parser.add_argument("--clock", choices=["wall", "cpu"], default="wall")
+    parser.add_argument("--threads")
     options = parser.parse_args()
     cv2.setNumThreads(1)
+    head = "| row | way | p50 us | p99 us | least us | by OpenCV's p50 |\n|---|---|---|---|---|---|"
+    if options.threads:
+        counts, draw = [int(n) for n in options.threads.split(",")], np.random.default_rng(1)
+        sizes = [(444, 396), (640, 480), (4000, 3000)]
+        files = jpegs(options.photos, 1) if options.photos else [jpeg(draw, *size) for size in sizes]
+        print(head)
+        for file in files:
+            rounds = max(10, options.rounds * 100_000 // max(100_000, len(file)))
+            measure(f"JPEG of {len(file) // 1000} kB", on_threads(file, counts), rounds, options.clock)
+        return
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # before the first call makes threads
     draw = np.random.default_rng(2)
     files = jpegs(options.photos)
@@ -171,7 +203,7 @@ def main():
         np.ascontiguousarray(cv2.GaussianBlur(draw.integers(0, 256, (h, w, 3), np.uint8), (5, 5), 0))
         for h, w in [(480, 640), (375, 500), (720, 1280), (640, 427), (500, 333), (1080, 1920), (396, 444), (600, 800)]
     ]
-    print("| row | way | p50 us | p99 us | least us | by OpenCV's p50 |\n|---|---|---|---|---|---|")
+    print(head)
     for count in (1, 8):
         rounds = max(5, options.rounds // count)
         measure(

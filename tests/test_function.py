@@ -245,6 +245,34 @@ def test_threads_share_a_function(function, expected):
     assert not wrong
 
 
+def test_threads_of_a_function_share_a_picture(tmp_path):
+    rng = np.random.default_rng(8)
+    pixels = np.clip(rng.normal(128, 50, (400, 520, 3)), 0, 255).astype(np.uint8)
+    files = []
+    for options in ({}, {"subsampling": 0}, {"subsampling": 1}, {"restart_marker_rows": 2}, {"progressive": True}):
+        data = io.BytesIO()
+        Image.fromarray(pixels).save(data, "JPEG", quality=88, **options)
+        files.append(np.frombuffer(data.getvalue(), np.uint8))
+    data = io.BytesIO()
+    Image.fromarray(pixels[..., 0]).save(data, "JPEG")
+    files.append(np.frombuffer(data.getvalue(), np.uint8))
+    one = tensors(224).compile()
+    tensors(224).save(tmp_path / "saved.json")
+    for function in (tensors(224).compile(num_threads=2), Function.load(tmp_path / "saved.json", num_threads=4)):
+        for file in files:
+            (want,), (got,) = one([file]), function([file])
+            assert np.array_equal(got[0].numpy(), want[0].numpy())
+            half = file[: len(file) // 2]
+            want, got = one.attempt([half])[1], function.attempt([half])[1]
+            assert type(got[0]) is type(want[0]) and str(got[0]) == str(want[0])
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5])
+def test_numbers_of_threads_that_are_none(threads):
+    with pytest.raises(ValueError, match="num_threads must be a whole number of at least 1"):
+        tensors().compile(num_threads=threads)
+
+
 def test_a_function_outlives_its_pipeline(expected):
     pipe = tensors()
     function = pipe.compile()

@@ -6,10 +6,11 @@
 namespace penstock {
 inline namespace api {
 
-// Limits and the GPU of a function.
+// Limits, the GPU and the threads of a function.
 struct FunctionOptions {        // zero keeps the saved value
   std::optional<int> device{};  // the GPU's number, for operators that run on one; default: the first
   int64_t max_pixels = 0, max_frames = 0, max_samples = 0;  // limits for a picture, a sequence, a recording
+  int num_threads = 1;  // that share each picture of a call, with the caller's; of several calls at once, one has them
 };
 
 // An input or an output, as far as it is known before a call.
@@ -34,7 +35,8 @@ struct FunctionCallOptions {
   Allocator allocator{};                 // for the results
 };
 
-// A graph that the program calls: planned and fused as a pipeline is, with the same bytes, but on the caller's thread.
+// A graph that the program calls: planned and fused as a pipeline is, with the same bytes, but on the caller's thread,
+// which other threads help if options.num_threads asks for them.
 // Several threads may call it at once.
 //
 //   const Function f = Function::load_file("preprocess.json");
@@ -99,6 +101,7 @@ class Function {
     penstock_function_options o{};
     o.struct_size = sizeof o;
     if (options.device) o.device = &*options.device;
+    o.num_threads = options.num_threads;
     o.max_pixels = options.max_pixels, o.max_frames = options.max_frames, o.max_samples = options.max_samples;
     return o;
   }

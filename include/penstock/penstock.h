@@ -514,8 +514,8 @@ PENSTOCK_API penstock_status penstock_pipeline_save(const penstock_pipeline* pip
 
 /* ---- Functions: a graph that the program calls ---- */
 /* A graph whose data come with each call, by its external_source operators, and which reads no files. It is planned and
- * fused as a pipeline is, and its bytes are the same, but a call runs on the caller's thread: there is no queue and no
- * other thread. Several threads may call one function at once. */
+ * fused as a pipeline is, and its bytes are the same, but a call runs on the caller's thread: there is no queue, and no
+ * other thread unless num_threads asks for some. Several threads may call one function at once. */
 
 typedef struct penstock_function penstock_function;
 
@@ -525,6 +525,7 @@ typedef struct penstock_function_options { /* zero keeps the saved value */
   int64_t max_pixels;
   int64_t max_frames;
   int64_t max_samples;
+  int num_threads; /* that share each picture of a call, with the caller's; 0: 1. Of calls at once, one has them */
 } penstock_function_options;
 
 typedef struct penstock_function_info {

@@ -50,14 +50,18 @@ class Function:
     """A graph that the program calls with its data, as pipeline.compile() and Function.load() make it.
 
     The data come with each call, through the pipeline's external sources. What the graph computes, and its bytes, are
-    the pipeline's. A call runs on the caller's thread: no queue, no other thread. Several threads may call one
-    Function at once; the GIL is released meanwhile. docs/how_to/call_a_function.md explains it.
+    the pipeline's. A call runs on the caller's thread: no queue, and no other thread unless `num_threads` asks for
+    some. Several threads may call one Function at once; the GIL is released meanwhile. docs/how_to/call_a_function.md
+    explains it.
 
     Args:
         pipeline: The pipeline whose graph it is; built if it is not yet.
+        num_threads: Threads that share each picture of a call, the caller's included. Of several calls at once, one
+            has them, the others run on their own threads.
 
     Raises:
-        ValueError: The graph reads files, calls functions of the program, or changes the number of samples.
+        ValueError: The graph reads files, calls functions of the program, or changes the number of samples;
+            num_threads is less than 1.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1)
@@ -68,8 +72,8 @@ class Function:
         array([3.], dtype=float32)
     """
 
-    def __init__(self, pipeline: Pipeline[Any]) -> None:
-        self._take(_compiled(pipeline))
+    def __init__(self, pipeline: Pipeline[Any], num_threads: int = 1) -> None:
+        self._take(_compiled(pipeline, _threads(num_threads)))
 
     def _take(self, function):
         self._function = function
@@ -78,16 +82,17 @@ class Function:
         self._places = {value.name: k for k, value in enumerate(self._inputs)}
 
     @classmethod
-    def load(cls, saved: str | bytes | PathLike[str], device_id: int | None = None) -> Function:
+    def load(cls, saved: str | bytes | PathLike[str], device_id: int | None = None, num_threads: int = 1) -> Function:
         """Makes a function of a saved pipeline, without its threads and its queue.
 
         Args:
             saved: The file that Pipeline.save() wrote, or the JSON of Pipeline.to_json().
             device_id: The GPU of the operators that run on one; None: the saved one, else the first.
+            num_threads: Threads that share each picture of a call, the caller's included.
 
         Raises:
             FileNotFoundError: There is no such file.
-            ValueError: The text is not a saved pipeline, or its graph reads files.
+            ValueError: The text is not a saved pipeline, its graph reads files, or num_threads is less than 1.
 
         Example:
             >>> @pipeline_def(batch_size=1, num_threads=1)
@@ -103,7 +108,8 @@ class Function:
             with open(saved, encoding="utf-8") as file:
                 saved = file.read()
         loaded = cls.__new__(cls)
-        loaded._take(_core.Function.from_json(saved, -1 if device_id is None else int(device_id), 0, 0, 0))
+        device = -1 if device_id is None else int(device_id)
+        loaded._take(_core.Function.from_json(saved, device, 0, 0, 0, _threads(num_threads)))
         return loaded
 
     @property
@@ -252,7 +258,13 @@ def _number_of(stream):
     return int(stream) or 1
 
 
-def _compiled(pipeline):
+def _threads(given):
+    if int(given) != given or given < 1:
+        raise ValueError(f"num_threads must be a whole number of at least 1, got {given!r}")
+    return int(given)
+
+
+def _compiled(pipeline, num_threads):
     options = pipeline.definition.options
     if options["debug"]:
         raise ValueError("a pipeline with debug=True runs operator by operator and cannot be compiled")
@@ -264,4 +276,4 @@ def _compiled(pipeline):
         )
     device = options["device_id"]
     limits = [int(options[name] or 0) for name in ("max_pixels", "max_frames", "max_samples")]
-    return _core.Function(pipeline.definition.graph, -1 if device is None else int(device), *limits)
+    return _core.Function(pipeline.definition.graph, -1 if device is None else int(device), *limits, num_threads)

@@ -64,21 +64,22 @@ nb::tuple call_function(const Function& f, nb::list inputs, nb::list into, uint6
   return nb::make_tuple(out, each ? nb::object(exceptions_of(errors)) : nb::object(nb::none()));
 }
 
-FunctionOptions options_of(int device, int64_t max_pixels, int64_t max_frames, int64_t max_samples) {
-  return {device, max_pixels, max_frames, max_samples};
+FunctionOptions options_of(int device, int64_t max_pixels, int64_t max_frames, int64_t max_samples, int threads) {
+  return {device, max_pixels, max_frames, max_samples, threads};
 }
 
 }  // namespace
 
 void bind_function(nb::module_& m) {
   nb::class_<Function>(m, "Function")
-      .def("__init__",
-           [](Function* self, const Graph& g, int device, int64_t max_pixels, int64_t max_frames, int64_t max_samples) {
-             new (self) Function(g, options_of(device, max_pixels, max_frames, max_samples));
-           })
+      .def(
+          "__init__",
+          [](Function* self, const Graph& g, int device, int64_t max_pixels, int64_t max_frames, int64_t max_samples,
+             int threads) { new (self) Function(g, options_of(device, max_pixels, max_frames, max_samples, threads)); })
       .def_static("from_json",
-                  [](const std::string& text, int device, int64_t max_pixels, int64_t max_frames, int64_t max_samples) {
-                    return Function::from_json(text, options_of(device, max_pixels, max_frames, max_samples));
+                  [](const std::string& text, int device, int64_t max_pixels, int64_t max_frames, int64_t max_samples,
+                     int threads) {
+                    return Function::from_json(text, options_of(device, max_pixels, max_frames, max_samples, threads));
                   })
       .def("inputs", [](const Function& f) { return list_of_values(f.inputs()); })
       .def("outputs", [](const Function& f) { return list_of_values(f.outputs()); })

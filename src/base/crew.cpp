@@ -3,12 +3,16 @@
 
 #include <utility>
 
+#include "base/spin.h"
+
 namespace penstock {
 namespace {
 
 // To wake a thread takes as long as to write about a tenth of this.
 constexpr int64_t kLeastPart = 256 << 10;
 constexpr int64_t kPartsOfThread = 4;  // threads that come late, or are slow, take fewer
+// The same where threads do not sleep.
+constexpr int64_t kLeastSpinningPart = 32 << 10, kPartsOfSpinningThread = 2;
 
 constinit thread_local Crew* crew_of_thread = nullptr;
 
@@ -21,9 +25,16 @@ Crew* Crew::of_thread() { return crew_of_thread; }
 
 int64_t Crew::parts(int64_t bytes) {
   const Crew* const crew = crew_of_thread;
-  if (!crew || bytes < 2 * kLeastPart) return 1;
-  const int64_t idle = crew->idle();
-  return idle ? std::min(bytes / kLeastPart, kPartsOfThread * (idle + 1)) : 1;
+  if (!crew) return 1;
+  const bool spins = crew->habit_ == Habit::spins;
+  const int64_t least = spins ? kLeastSpinningPart : kLeastPart, idle = crew->idle();
+  if (idle == 0 || bytes < 2 * least) return 1;
+  return std::min(bytes / least, (spins ? kPartsOfSpinningThread : kPartsOfThread) * (idle + 1));
+}
+
+// The mutex is held for some instructions at a time.
+void Crew::take(std::unique_lock<std::mutex>& lock) {
+  if (habit_ != Habit::spins || !spin_until([&] { return lock.try_lock(); })) lock.lock();
 }
 
 void Crew::share(int64_t count, int64_t bytes, const std::function<void(int64_t, int64_t)>& body) {
@@ -52,7 +63,7 @@ void Crew::work(Offer& offer, std::unique_lock<std::mutex>& lock) {
     } catch (...) {
       error = std::current_exception();
     }
-    lock.lock();
+    take(lock);
     if (!error) continue;
     if (part < offer.failed) offer.failed = part, offer.error = std::move(error);
     close(offer);
@@ -66,20 +77,27 @@ void Crew::run(int64_t parts, const Body& body) {
     return;
   }
   Offer offer{body, parts};
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(mutex_, std::defer_lock);
+  take(lock);
   offers_.push_back(&offer);
   open_.fetch_add(1, std::memory_order_release);
   lock.unlock();
   wake_();
-  lock.lock();
+  take(lock);
   work(offer, lock);
+  if (habit_ == Habit::spins && offer.running > 0) {
+    lock.unlock();
+    spin_until([&] { return offer.running == 0; });
+    take(lock);
+  }
   done_.wait(lock, [&] { return offer.running == 0; });
   if (offer.error) std::rethrow_exception(offer.error);
 }
 
 void Crew::help() {
   const CrewMember member(this);
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(mutex_, std::defer_lock);
+  take(lock);
   while (!offers_.empty()) work(*offers_.front(), lock);
 }
 

@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace penstock {
@@ -17,8 +18,12 @@ namespace penstock {
 class Crew {
  public:
   using Body = std::function<void(int64_t)>;
+  enum class Habit : uint8_t {
+    sleeps,
+    spins,  // threads without work look for it for some time before they sleep: parts may be small
+  };
   // `wake`: wakes the idle threads of the pool, which then call help().
-  explicit Crew(std::function<void()> wake) : wake_(std::move(wake)) {}
+  explicit Crew(std::function<void()> wake, Habit habit = Habit::sleeps) : wake_(std::move(wake)), habit_(habit) {}
   Crew(const Crew&) = delete;
 
   // body(part) for parts [0, parts), begun in this order. Rethrows the error of the first part by position that fails,
@@ -47,13 +52,15 @@ class Crew {
   struct Offer {
     const Body& body;
     int64_t parts, failed = parts, next = 0;
-    int running = 0;
+    std::atomic<int> running = 0;  // changed under mutex_
     std::exception_ptr error = nullptr;
   };
   void work(Offer& offer, std::unique_lock<std::mutex>& lock);
   void close(Offer& offer);  // under mutex_: nobody takes further parts
+  void take(std::unique_lock<std::mutex>& lock);
 
   std::function<void()> wake_;
+  const Habit habit_;
   std::mutex mutex_;
   std::condition_variable done_;
   std::vector<Offer*> offers_;  // with parts that nobody has taken

@@ -19,6 +19,7 @@ FunctionOptions options_of(const penstock_function_options* given) {
   const auto o = read_optional_struct(given, "options");
   FunctionOptions made;
   if (o.device) made.device = *o.device;
+  made.num_threads = o.num_threads;
   made.max_pixels = o.max_pixels, made.max_frames = o.max_frames, made.max_samples = o.max_samples;
   return made;
 }

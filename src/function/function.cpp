@@ -10,6 +10,7 @@
 #include "exec/plan_options.h"
 #include "function/call_frame.h"
 #include "function/function_run.h"
+#include "function/function_threads.h"
 #include "function/renew.h"
 
 namespace penstock {
@@ -26,13 +27,30 @@ Graph checked(Graph g, const FunctionOptions& o) {
   return g;
 }
 
+constexpr int kMostThreads = 4096;
+
+std::unique_ptr<FunctionThreads> threads_of(const FunctionOptions& o) {
+  if (o.num_threads < 0 || o.num_threads > kMostThreads)
+    bad_argument("num_threads must be between 1 and {}, got {}", kMostThreads, o.num_threads);
+  return o.num_threads > 1 ? std::make_unique<FunctionThreads>(o.num_threads) : nullptr;
+}
+
+// Whether the work of a call is worth waking threads for it before its parts are known.
+bool is_large(const FunctionCall& call) {
+  constexpr size_t kLarge = 16 << 10;
+  size_t bytes = 0;
+  for (const Batch* b : call.inputs) bytes += b->bytes();
+  return bytes >= kLarge;
+}
+
 }  // namespace
 
 Function::Function(Graph graph, const FunctionOptions& options)
     : graph_(checked(std::move(graph), options)),
       device_(std::max(0, options.device)),
       plan_(make_plan(graph_, plan_options(graph_, options.device))),
-      compiled_(compiled_plan(plan_)) {
+      compiled_(compiled_plan(plan_)),
+      threads_(threads_of(options)) {
   find_inputs();
   for (const ValueRef& v : plan_.graph.outputs())
     outputs_.push_back(
@@ -110,6 +128,7 @@ void Function::call(const FunctionCall& call, std::span<Batch> results) const {
       of.give_back(std::move(frame));
     }
   } lease{*this, take_frame()};
+  const FunctionThreads::Turn turn(threads_.get(), threads_ && is_large(call));
   FunctionRun run(*this, *lease.frame, call, results);
   if (compiled_.uses_gpu) runtime_of(device_).on_device(device_, [&] { run.run(); });
   else run.run();

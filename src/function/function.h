@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph as a function: compiled once, called on the caller's thread, by several threads at once. It has no queue and
-// no threads; what it works with is kept from call to call.
+// A graph as a function: compiled once, called on the caller's thread, by several threads at once. It has no queue, and
+// threads only on request; what it works with is kept from call to call.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -19,6 +19,8 @@ struct FunctionOptions {
   int device = -1;  // the GPU of the operators that run on one; -1: the first
   // Limits for a picture or frame, a sequence, a recording, for decoders without their own limit; 0: the default.
   int64_t max_pixels = 0, max_frames = 0, max_samples = 0;
+  // That share the samples of a call, the caller's included; 0: 1. Of several calls at once, one has them.
+  int num_threads = 0;
 };
 
 // An input, which is an output of an external source, or an output.
@@ -45,6 +47,7 @@ struct FunctionCall {
 };
 
 class CallFrame;
+class FunctionThreads;
 
 class Function {
  public:
@@ -74,7 +77,8 @@ class Function {
   const Plan plan_;
   std::vector<FunctionValue> inputs_, outputs_;
   CompiledPlan compiled_;
-  mutable std::mutex mutex_;  // of the frames alone: no call holds it
+  const std::unique_ptr<FunctionThreads> threads_;  // null: there are none
+  mutable std::mutex mutex_;                        // of the frames alone: no call holds it
   mutable std::vector<std::unique_ptr<CallFrame>> idle_;
 };
 

@@ -369,14 +369,19 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
             if start:
                 start()
 
-    def compile(self) -> Function:
+    def compile(self, num_threads: int = 1) -> Function:
         """Returns the graph as a function that the program calls with its data.
 
         The pipeline is built if it is not yet; it and the function do not need each other afterwards.
         docs/how_to/call_a_function.md explains it.
 
+        Args:
+            num_threads: Threads that share each picture of a call, the caller's included: for the least time until one
+                result is there. The pipeline's own num_threads does not matter here.
+
         Raises:
-            ValueError: The graph reads files, calls functions of the program, or changes the number of samples.
+            ValueError: The graph reads files, calls functions of the program, or changes the number of samples;
+                num_threads is less than 1.
 
         Example:
             >>> @pipeline_def(batch_size=1, num_threads=1)
@@ -388,7 +393,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         """
         from ..function import Function  # late: few programs need it
 
-        return Function(self)
+        return Function(self, num_threads)
 
     def tuned(self) -> dict[str, Any] | None:
         """Returns what "auto" of num_threads and of prefetch_queue_depth has come to.

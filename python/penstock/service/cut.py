@@ -56,7 +56,7 @@ class Cut:
         made = [v for v in outputs if v[0] in own]
         self._places = [(here, made.index(outputs[k]) if here else k) for here, k in self._places]
         graph = _graph_of(nodes, tail, [values[k] for k in self._taken], made)
-        self._function = _core.Function(_core.Graph.from_json(json.dumps(graph)), -1, *limits)
+        self._function = _core.Function(_core.Graph.from_json(json.dumps(graph)), -1, *limits, 1)
 
     def rest(self, batches: Sequence[Batch]) -> tuple[Batch, ...]:
         """Computes the outputs of the graph of what a worker sent."""

@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t kNever = int64_t{1} << 62;
 // libjpeg-turbo refuses predictors that exceed 32 bits. A row of MCUs adds less than 2^27.
 constexpr int32_t kLargestPredictor = 1 << 29;
+constexpr int32_t kLargestKept = 1 << 20;  // of coefficients whose place is not known: so the sum is below the other
 }  // namespace
 
 void BitState::start(const uint8_t* from, uint32_t skip) {
@@ -31,7 +32,8 @@ bool EntropyStream::begin_stream(const RegionPlan& plan, int first_row, int end_
   slots_set_ = 0;
   skipping_ = false;
   expected_ = nullptr;
-  notes_ = nullptr;
+  notes_ = nullptr, kept_ = nullptr;
+  done_ = 0, stop_ = kNever;
   std::memset(coefficients_, 0, sizeof coefficients_);
   return running_;
 }
@@ -63,44 +65,30 @@ bool EntropyStream::begin(const RegionPlan& plan, const EntropyIndex& index, Byt
   return start_run();
 }
 
-bool EntropyStream::begin(const RegionPlan& plan, const ScanBytes& scan, const RowStart& start, int first_row,
-                          int end_row, Record* record, bool skip) {
-  index_ = nullptr;
-  record_ = record;
-  scan_ = &scan;
-  if (!begin_stream(plan, first_row, end_row)) return false;
-  const int columns = plan.header->mcu_columns;
-  left_ = int64_t{end_row - first_row} * columns;
-  if (!record && !skip && end_row == plan.row_end) left_ -= columns - plan.column_end;
-  first_row_ = skip ? end_row : std::max(first_row, plan.row_begin);
-  end_row_ = std::min(end_row, plan.row_end);
-  segment_ = 0;
-  row_ = first_row, column_ = 0;
-  until_restart_ = kNever;
-  std::copy_n(start.dc, 3, predictor_);
-  bits.start(scan.data() + start.bit / 8, static_cast<uint32_t>(start.bit % 8));
-  return start_group();
-}
-
-bool EntropyStream::begin_guess(const RegionPlan& plan, const ScanBytes& scan, const RowStart& start, int64_t mcus,
-                                std::vector<RowStart>* notes) {
+bool EntropyStream::begin(const RegionPlan& plan, const ScanBytes& scan, const Span& span) {
   index_ = nullptr;
   record_ = nullptr;
   scan_ = &scan;
-  begin_stream(plan, 0, 1);
-  notes_ = notes;
-  left_ = mcus;
-  first_row_ = end_row_ = 0;  // none is wanted
+  begin_stream(plan, plan.row_begin, plan.row_end);
+  notes_ = span.notes, kept_ = span.kept;
+  left_ = span.mcus, stop_ = span.stop, overrun_ = span.overrun;
   segment_ = 0;
-  row_ = column_ = 0;
+  row_ = static_cast<int>(span.mcu / plan.header->mcu_columns);
+  column_ = static_cast<int>(span.mcu % plan.header->mcu_columns);
   until_restart_ = kNever;
-  std::copy_n(start.dc, 3, predictor_);
-  bits.start(scan.data() + start.bit / 8, static_cast<uint32_t>(start.bit % 8));
+  std::copy_n(span.start.dc, 3, predictor_);
+  bits.start(scan.data() + span.start.bit / 8, static_cast<uint32_t>(span.start.bit % 8));
   return start_group();
 }
 
-RowStart EntropyStream::position() const {
-  RowStart at;
+bool EntropyStream::go_on(int64_t mcus) {
+  left_ = mcus;
+  running_ = true;
+  return start_group();
+}
+
+McuStart EntropyStream::position() const {
+  McuStart at;
   at.bit = bits.position(scan_->data());
   std::copy_n(predictor_, 3, at.dc);
   return at;
@@ -209,16 +197,19 @@ bool EntropyStream::next_segment() {
   return true;
 }
 
-void EntropyStream::note_point() {
-  if (column_ % record_->step) return;
+void EntropyStream::Record::add(const McuStart& at, const int32_t (&more)[3], int components) {
   EntropyPoint point;
-  const int64_t bit = bits.position(scan_->data());
-  point.bit = static_cast<uint32_t>(bit);
-  for (int i = 0; i < plan_->header->components; ++i) {
-    point.dc[i] = static_cast<int16_t>(predictor_[i]);
-    record_->usable &= point.dc[i] == predictor_[i];
+  point.bit = static_cast<uint32_t>(at.bit);
+  for (int i = 0; i < components; ++i) {
+    const int32_t dc = at.dc[i] + more[i];
+    point.dc[i] = static_cast<int16_t>(dc);
+    usable &= point.dc[i] == dc;
   }
-  record_->points->push_back(point);
+  points->push_back(point);
+}
+
+void EntropyStream::note_point() {
+  if (column_ % record_->step == 0) record_->add(position(), {0, 0, 0}, plan_->header->components);
 }
 
 // Sets up the slots of as many MCUs as follow each other without a break, all of them wanted or none.
@@ -227,7 +218,8 @@ bool EntropyStream::start_group() {
   if (notes_) notes_->push_back(position());
   const RegionPlan& p = *plan_;
   wanted_ = row_ >= first_row_ && row_ < end_row_ && column_ >= p.column_begin && column_ < p.column_end;
-  skipping_ = p.fast_tables && (p.dc_only || !wanted_);
+  wanted_ &= !kept_;
+  skipping_ = p.fast_tables && (p.dc_only || (!wanted_ && !kept_));
   int size = 1;
   if (p.group > 1 && !notes_) {
     int64_t most = std::min({int64_t{p.group}, left_, until_restart_, int64_t{p.header->mcu_columns} - column_});
@@ -248,6 +240,7 @@ bool EntropyStream::start_group() {
     }
     slots_[all] = {};
   }
+  for (int i = 0; kept_ && i < all; ++i) slots_[i].coefficients = kept_ + 64 * i;
   slot = slots_;
   return true;
 }
@@ -259,11 +252,14 @@ bool EntropyStream::finish_group() {
   column_ += group_;
   left_ -= group_;
   until_restart_ -= group_;
+  done_ += group_;
+  if (bits.position(scan_->data()) >= stop_) left_ = std::min<int64_t>(left_, overrun_), stop_ = kNever;
   if (column_ == plan_->header->mcu_columns) {
     column_ = 0;
     ++row_;
+    const int32_t most = kept_ ? kLargestKept : kLargestPredictor;
     for (int32_t p : predictor_)
-      if (p > kLargestPredictor || p < -kLargestPredictor) return fail(), false;
+      if (p > most || p < -most) return fail(), false;
     if (record_ && row_ >= end_row_ && !delivered_all_) {
       delivered_all_ = !ran_over();
       if (!delivered_all_) return fail(), false;
@@ -279,33 +275,40 @@ bool EntropyStream::finish_group() {
   return start_group();
 }
 
-// Transforms coefficients to samples, and sets them to zero for the next group.
+// Coefficients become samples, or stay; those of the next group are zero.
 void EntropyStream::deliver() {
-  const RegionPlan& p = *plan_;
-  const int blocks = p.header->blocks_per_mcu, all = group_ * blocks;
-  if (!wanted_) {
+  const int all = group_ * plan_->header->blocks_per_mcu;
+  if (kept_) {
+    kept_ += 64 * all;
+  } else if (wanted_) {
+    transform_group(*plan_, coefficients_, row_, column_, group_);
+  } else {
     if (!skipping_) std::memset(coefficients_, 0, sizeof(int16_t) * 64 * all);
     for (int i = 0; i < all; ++i) coefficients_[64 * i] = 0;  // skipping has written no others
-    return;
   }
+}
+
+void transform_group(const RegionPlan& p, int16_t* coefficients, int row, int column, int group) {
+  alignas(64) uint8_t unwanted[64];
+  const int blocks = p.header->blocks_per_mcu, all = group * blocks;
   uint8_t* to[kMostBlocks + 1];
   ptrdiff_t stride[kMostBlocks + 1];
-  for (int i = 0, column = column_; i < all; ++column)
+  for (int i = 0; i < all; ++column)
     for (int b = 0; b < blocks; ++b, ++i) {
       const RegionPlan::Block& block = p.block[b];
       const bool wanted = block.to && column >= p.column_begin && column < p.column_end;
-      to[i] = wanted ? block.to + (column - p.column_begin) * block.column_step + (row_ - p.row_begin) * block.row_step
-                     : unwanted_;
+      to[i] = wanted ? block.to + (column - p.column_begin) * block.column_step + (row - p.row_begin) * block.row_step
+                     : unwanted;
       stride[i] = wanted ? block.stride : 8;
     }
-  if (all & 1) to[all] = unwanted_, stride[all] = 8;
+  if (all & 1) to[all] = unwanted, stride[all] = 8;
   for (int i = 0; i < all; i += 2) {
-    if (to[i] == unwanted_ && to[i + 1] == unwanted_) {
-      std::memset(coefficients_ + 64 * i, 0, sizeof(int16_t) * 128);
+    if (to[i] == unwanted && to[i + 1] == unwanted) {
+      std::memset(coefficients + 64 * i, 0, sizeof(int16_t) * 128);
       continue;
     }
     const RegionPlan::Pair& pair = p.pair[i / 2];
-    pair.transform(coefficients_ + 64 * i, coefficients_ + 64 * i + 64, pair.quant, to[i], stride[i], to[i + 1],
+    pair.transform(coefficients + 64 * i, coefficients + 64 * i + 64, pair.quant, to[i], stride[i], to[i + 1],
                    stride[i + 1]);
   }
 }

@@ -45,11 +45,11 @@ struct BitState {
   int64_t position(const uint8_t* from) const { return (at - from) * 8 - static_cast<int64_t>(count & 63); }
 };
 
-// Where a row of MCUs begins in a scan.
-struct RowStart {
+// Where an MCU begins in a scan.
+struct McuStart {
   int64_t bit = 0;  // of ScanBytes
   int32_t dc[3] = {0, 0, 0};
-  bool operator==(const RowStart&) const = default;
+  bool operator==(const McuStart&) const = default;
 };
 
 // What the loop needs to know about a block.
@@ -68,6 +68,8 @@ class EntropyStream {
     int step = 0;
     std::vector<EntropyPoint>* points = nullptr;
     bool usable = true;
+    // `more`: what the predictors lack.
+    void add(const McuStart& at, const int32_t (&more)[3], int components);
   };
 
   // Decodes the wanted MCUs of rows [first_row, end_row) from a whole scan. Restart markers let it skip unwanted ones.
@@ -76,15 +78,20 @@ class EntropyStream {
   // The same from the points of an index, row by row. `coded`: the file's entropy-coded bytes.
   bool begin(const RegionPlan& plan, const EntropyIndex& index, Bytes coded, int first_row, int end_row);
 
-  // Whole rows from a known start in a scan without restart markers, to its last wanted MCU where it has no more. With
-  // `skip`, none of them is transformed.
-  bool begin(const RegionPlan& plan, const ScanBytes& scan, const RowStart& start, int first_row, int end_row,
-             Record* record, bool skip);
-  RowStart position() const;
-  // So many MCUs from a bit that need not be the beginning of one, none of them transformed. `notes` gets the position
-  // before each, with predictors that count from `start`.
-  bool begin_guess(const RegionPlan& plan, const ScanBytes& scan, const RowStart& start, int64_t mcus,
-                   std::vector<RowStart>* notes);
+  // A part of a scan without restart markers, from the beginning of an MCU, or from where one is believed to begin.
+  struct Span {
+    McuStart start;
+    int64_t mcu = 0, mcus = 0;  // the first one, where it is known, and how many there may be
+    int64_t stop = 0;           // a bit: so many MCUs after those that begin before it, the span ends
+    int overrun = 0;
+    int16_t* kept = nullptr;  // gets the coefficients; null: they are transformed to wanted samples
+    std::vector<McuStart>*
+        notes;  // gets the position before each MCU, with predictors that count from `start`; or null
+  };
+  bool begin(const RegionPlan& plan, const ScanBytes& scan, const Span& span);
+  bool go_on(int64_t mcus);  // after an end without an error
+  McuStart position() const;
+  int64_t done() const { return done_; }  // MCUs that are complete
 
   bool failed() const { return failed_; }
   // Whether all wanted MCUs are decoded; true in spite of an error after them.
@@ -123,11 +130,14 @@ class EntropyStream {
   int column_ = 0, row_ = 0;         // of its first MCU
   int64_t left_ = 0;                 // MCUs until the run ends
   int64_t until_restart_ = 0;
+  int64_t done_ = 0, stop_ = 0;  // of a span
+  int overrun_ = 0;
+  int16_t* kept_ = nullptr;
   int first_row_ = 0, end_row_ = 0;  // rows to deliver
   int target_row_ = 0;               // the row that the run is for
   bool failed_ = false, delivered_all_ = false, running_ = false, wanted_ = false, skipping_ = false;
   Record* record_ = nullptr;
-  std::vector<RowStart>* notes_ = nullptr;
+  std::vector<McuStart>* notes_ = nullptr;
   // With an index.
   const EntropyIndex* index_ = nullptr;
   Bytes coded_;
@@ -142,7 +152,10 @@ class EntropyStream {
   BlockSlot slots_[kMostBlocks + 1];
   // One block more than is decoded: the partner of an odd last one, and the slot after the last block.
   alignas(64) int16_t coefficients_[64 * (kMostBlocks + 1) + 64];
-  alignas(64) uint8_t unwanted_[64];
 };
+
+// Transforms the coefficients of `group` MCUs of a row to samples, and sets them to zero. Needs a block of zeros after
+// an odd number of blocks.
+void transform_group(const RegionPlan& plan, int16_t* coefficients, int row, int column, int group);
 
 }  // namespace penstock::jpeg

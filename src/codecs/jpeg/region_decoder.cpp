@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/crew.h"
-#include "codecs/jpeg/row_search.h"
 
 namespace penstock::jpeg {
 
@@ -115,6 +114,7 @@ void RegionDecoder::choose_scale(const DecodeParams& params) {
 void RegionDecoder::release_large() {
   for (EntropyStream& s : streams_) s.shrink(kKeptBytes);
   scan_.shrink(kKeptBytes);
+  pieces_.shrink(kKeptBytes);
   if (samples_.capacity() > kKeptBytes) samples_ = {};
 }
 
@@ -239,16 +239,13 @@ int64_t RegionDecoder::parts() const {
 // Several threads decode the image. False: not all of it; any error is found again, and judged, by one thread.
 bool RegionDecoder::run_shared() {
   const int64_t n = parts();
-  if (!indexed_ && !recording_ && header_->restart_interval) {
-    if (!can_split()) return false;  // segments are too long
-  } else if (!indexed_) {
-    if (header_->restart_interval) return false;
-    RowSearch search(plan_, *loops_, scan_, recording_ ? &record_ : nullptr, Crew::of_thread()->idle() + 1);
-    Crew::of_thread()->run(n, [&](int64_t) { search.work(); });
-    if (!search.done()) return false;
+  if (!indexed_ && !header_->restart_interval) {
+    const auto threads = static_cast<int>(std::min<int64_t>(n, Crew::of_thread()->idle() + 1));
+    if (!pieces_.run(plan_, *loops_, scan_, recording_ ? &record_ : nullptr, threads)) return false;
     if (recording_) offer_index();
     return true;
   }
+  if (!indexed_ && (recording_ || !can_split())) return false;  // segments are too long
   const Bytes coded = file_.subspan(header_->scan);
   std::atomic<bool> failed = false;
   const int64_t rows = plan_.row_end - plan_.row_begin;

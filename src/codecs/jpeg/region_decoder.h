@@ -11,6 +11,7 @@
 #include "codecs/jpeg/entropy_stream.h"
 #include "codecs/jpeg/huffman_tables.h"
 #include "codecs/jpeg/scan_header.h"
+#include "codecs/jpeg/scan_pieces.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock::jpeg {
@@ -89,6 +90,7 @@ class RegionDecoder final : public RegionRows {
   bool recording_ = false;
   ScanBytes scan_;
   EntropyStream streams_[2];
+  ScanPieces pieces_;
   Plane planes_[3];
   std::vector<uint8_t> samples_;
   int across_ = 1, down_ = 1;  // pixels that a chroma sample covers

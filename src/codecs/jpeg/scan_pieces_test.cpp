@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One image on several threads: the bytes, the errors and the index of one thread.
-#include "codecs/jpeg/row_search.h"
+#include "codecs/jpeg/scan_pieces.h"
 
 #include <gtest/gtest.h>
 
@@ -115,12 +115,13 @@ TEST(JpegOnThreads, JudgesDamageAsOneThreadDoes) {
   }
 }
 
-// What a guess notes after some hundred MCUs is where MCUs begin, and its predictors lack the same number everywhere.
+// What a guess notes after some MCUs is where MCUs begin, and its predictors lack the same number everywhere.
 TEST(JpegGuesses, BecomeRight) {
   std::mt19937 random(14);
   jpeg::TableCache tables;
   jpeg::RegionDecoder decoder;
-  const auto bit_of = [](const jpeg::RowStart& note) { return note.bit; };
+  std::vector<int16_t> kept(64 * (1001 * jpeg::kMostBlocks + 1));
+  const auto bit_of = [](const jpeg::McuStart& note) { return note.bit; };
   for (int round = 0; round < 2 * test_count(); ++round) {
     JpegRecipe r;
     r.height = r.width = 1000 + static_cast<int>(random() % 300);
@@ -134,16 +135,19 @@ TEST(JpegGuesses, BecomeRight) {
     ASSERT_EQ(decoder.prepare(file, nullptr, {}, {0, 0, r.height, r.width}, nullptr, tables, best_target()), nullptr);
     const jpeg::EntropyLoops& loops = jpeg::entropy_loops(best_target());
     jpeg::EntropyStream stream;
-    std::vector<jpeg::RowStart> right, notes;
-    stream.begin_guess(decoder.plan(), decoder.scan(), {}, decoder.plan().header->mcus(), &right);
+    std::vector<jpeg::McuStart> right, notes;
+    stream.begin(decoder.plan(), decoder.scan(),
+                 {.start = {}, .mcus = decoder.plan().header->mcus(), .stop = INT64_MAX, .notes = &right});
     loops.run_one(stream);
     ASSERT_FALSE(stream.failed()) << r.text();
     for (int turn = 0; turn < 5; ++turn) {
-      jpeg::RowStart from;
+      jpeg::McuStart from;
       from.bit = static_cast<int64_t>(random() % (decoder.scan().size * 4));  // in its first half
       do {
         notes.clear();
-        stream.begin_guess(decoder.plan(), decoder.scan(), from, 1000, &notes);
+        std::ranges::fill(kept, int16_t{0});
+        stream.begin(decoder.plan(), decoder.scan(),
+                     {.start = from, .mcus = 1000, .stop = INT64_MAX, .kept = kept.data(), .notes = &notes});
         loops.run_one(stream);
         from.bit = notes.back().bit + 8;
       } while (stream.failed() && from.bit < static_cast<int64_t>(decoder.scan().size * 8));
