@@ -1131,7 +1131,7 @@ struct SiftArguments {
 // of y; and descriptors, (K, 128) uint8, for fn.match. They are those of cv2.SIFT, except for rounding: a pixel's
 // center is a whole number, as there.
 //
-// Runs on the CPU alone: the steps of SIFT are written for vectors of the CPU.
+// Computes in float64: how far an extremum is from its pixel is a quotient of differences of nearly equal numbers.
 inline std::array<Batch, 2> sift(const Batch& input,
                                  const SiftArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = detail::call_all("sift", {&input}, arguments.list(), options);

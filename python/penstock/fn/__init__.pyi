@@ -10617,7 +10617,8 @@ def sift(
     descriptors, (K, 128) uint8, for fn.match. They are those of cv2.SIFT, except for rounding:
     a pixel's center is a whole number, as there.
 
-    Runs on the CPU alone: the steps of SIFT are written for vectors of the CPU.
+    Computes in float64: how far an extremum is from its pixel is a quotient of differences of
+    nearly equal numbers.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
