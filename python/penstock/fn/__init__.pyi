@@ -10615,7 +10615,8 @@ def sift(
     pixels, the diameter of what they describe, the angle in degrees, the response, the octave
     (from -1 with expand, else from 0) and the layer in it, in the order of x and then of y; and
     descriptors, (K, 128) uint8, for fn.match. They are those of cv2.SIFT, except for rounding:
-    a pixel's center is a whole number, as there.
+    a pixel's center is a whole number, as there. A GPU refuses an image with more than one
+    extremum for 8 pixels of the first octave.
 
     Computes in float64: how far an extremum is from its pixel is a quotient of differences of
     nearly equal numbers.

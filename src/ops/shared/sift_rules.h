@@ -2,7 +2,6 @@
 // The rules of sift for a GPU, in the order in which they run, and their steps for an image.
 #pragma once
 #include "families/team/kernels/keypoint_lists.h"
-#include "families/team/kernels/scale_space.h"
 #include "families/team/team.h"
 
 namespace penstock {
@@ -27,6 +26,22 @@ struct SiftBlurAcross {
     whole::blur_across(a.from<float>(0), a.to<float>(0), reinterpret_cast<const float*>(table), c, team);
   });
 };
+struct SiftBlurParts {
+  PENSTOCK_PIXEL(using Coef = PlaneCoef; PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char* table,
+                                                                     const Team& team, Refusal&) {
+    whole::blur_parts(a.from<float>(0), a.to<float>(0), reinterpret_cast<const float*>(table), c, team);
+  });
+};
+// The table has the places of octaves, then windows.
+struct SiftSmallOctaves {
+  PENSTOCK_PIXEL(using Coef = SmallOctavesCoef;
+                 PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char* table, const Team& team,
+                                             Refusal&) {
+                   const OctavePlace* const places = reinterpret_cast<const OctavePlace*>(table);
+                   const float* const taps = reinterpret_cast<const float*>(table + c.places);
+                   whole::smooth_small_octaves(a.out[0], a.to<float>(1), places, taps, c, team);
+                 });
+};
 // `radius` of the coefficients is the width of the plane that becomes smaller.
 struct SiftHalf {
   PENSTOCK_PIXEL(using Coef = PlaneCoef;
@@ -34,7 +49,7 @@ struct SiftHalf {
                    whole::half_size(a.from<float>(0), c.radius, a.to<float>(0), c, team);
                  });
 };
-// Of the next ones in[0] has the planes, the table the places of octaves, and out[0] the lists.
+// For the next rules in[0] has the planes, the table the places of octaves, and out[0] the lists.
 struct SiftExtremes {
   PENSTOCK_PIXEL(using Coef = KeypointCoef; PENSTOCK_HD static void run(const Arrays& a, const Coef& c,
                                                                         const char* table, const Team& team, Refusal&) {

@@ -10,6 +10,7 @@ namespace penstock {
 namespace {
 
 constexpr const char* kPlanes = "families/team/kernels/scale_space.h";
+constexpr int64_t kPixelsOfTeam = 16384;  // of an octave that one team smooths
 constexpr const char* kLists = "families/team/kernels/keypoint_lists.h";
 
 int64_t pixels_of(const PlaneExtents& e) { return e.height * e.width; }
@@ -43,15 +44,44 @@ void blur(const float* from, float* through, float* out, const PlaneExtents& e, 
                           .table = taps},
                          c, to);
   to.then();
-  const auto row = static_cast<int32_t>(kSegment + 2 * radius);
-  run_team<SiftBlurAcross>({.in = {through},
-                            .out = {out},
-                            .units = (e.width + kSegment - 1) / kSegment * e.height,
-                            .header = kPlanes,
-                            .memory = static_cast<size_t>(padded_place(row) + 1) * sizeof(float),
-                            .unit_for_team = true,
-                            .table = taps},
-                           c, to);
+  if (e.width < kSegment / 2) {
+    run_team<SiftBlurParts>({.in = {through},
+                             .out = {out},
+                             .units = (e.width + kSumsTogether - 1) / kSumsTogether * e.height,
+                             .header = kPlanes,
+                             .table = taps},
+                            c, to);
+  } else {
+    const auto row = static_cast<int32_t>(kSegment + 2 * radius);
+    run_team<SiftBlurAcross>({.in = {through},
+                              .out = {out},
+                              .units = (e.width + kSegment - 1) / kSegment * e.height,
+                              .header = kPlanes,
+                              .memory = static_cast<size_t>(padded_place(row) + 1) * sizeof(float),
+                              .unit_for_team = true,
+                              .table = taps},
+                             c, to);
+  }
+  to.then();
+}
+// Octaves from `first` on, by one team.
+void smooth_small_octaves_there(float* planes, float* through, const std::vector<OctavePlace>& places, size_t first,
+                                const std::vector<std::vector<float>>& halves, const SiftRule& rule, SampleWork& to) {
+  const auto begin = std::as_bytes(std::span(places));
+  std::vector<std::byte> table(begin.begin(), begin.end());
+  SmallOctavesCoef c{static_cast<int64_t>(first),
+                     static_cast<int64_t>(places.size()),
+                     static_cast<int64_t>(table.size()),
+                     rule.layers,
+                     {}};
+  for (size_t k = 1; k < halves.size(); ++k) {
+    const auto taps = std::as_bytes(std::span(halves[k]));
+    table.insert(table.end(), taps.begin(), taps.end());
+    c.radii[k] = static_cast<int32_t>(halves[k].size()) - 1;
+  }
+  run_team<SiftSmallOctaves>(
+      {.in = {}, .out = {planes, through}, .header = kPlanes, .table = team_table(std::span<const std::byte>(table))},
+      c, to);
   to.then();
 }
 
@@ -67,7 +97,7 @@ void find_keypoints_there(const uint8_t* gray, int64_t height, int64_t width, co
   const int64_t numbers_of_planes = places.back().first + (rule.layers + 3) * pixels_of(octaves.back());
   KeypointCoef c{};
   c.rule = rule;
-  c.capacity = std::max<int64_t>(first / kPixelsOfExtremum, std::min<int64_t>(first, 4096));
+  c.capacity = std::max<int64_t>(first / kPixelsOfExtremum, std::min<int64_t>(first, 1024));
   c.columns = octaves[0].width;
   c.teams = std::min<int64_t>(1024, 1 + first / 1024);
   c.threshold = least_difference(rule);
@@ -80,18 +110,16 @@ void find_keypoints_there(const uint8_t* gray, int64_t height, int64_t width, co
   to.then();
   blur(base, through, planes, octaves[0], halves[0], to);
   const TeamTable table = team_table(std::span<const OctavePlace>(places));
-  for (size_t o = 0; o < octaves.size(); ++o) {
+  // A launch for each plane would take longer than the smallest octaves.
+  size_t large = 1;
+  while (large < octaves.size() && pixels_of(octaves[large]) > kPixelsOfTeam) ++large;
+  for (size_t o = 0; o < large; ++o) {
     const PlaneExtents& e = octaves[o];
     float* const smooth = planes + places[o].first;
     const auto layer = [&](int64_t k) { return smooth + k * pixels_of(e); };
     for (int32_t k = 1; k < rule.layers + 3; ++k)
       blur(layer(k - 1), through, layer(k), e, halves[static_cast<size_t>(k)], to);
-    c.octave = static_cast<int64_t>(o);
-    const int64_t rows = e.height - 2 * kKeypointBorder, columns = e.width - 2 * kKeypointBorder;
-    if (rows > 0 && columns > 0)
-      run_team<SiftExtremes>(
-          {.in = {planes}, .out = {lists}, .units = rows * columns, .header = kLists, .table = table}, c, to);
-    if (o + 1 == octaves.size()) continue;
+    if (o + 1 == large) continue;
     const PlaneExtents& next = octaves[o + 1];
     run_team<SiftHalf>({.in = {layer(rule.layers)},
                         .out = {planes + places[o + 1].first},
@@ -99,6 +127,14 @@ void find_keypoints_there(const uint8_t* gray, int64_t height, int64_t width, co
                         .header = kPlanes},
                        {next.height, next.width, e.width}, to);
     to.then();
+  }
+  if (large < octaves.size()) smooth_small_octaves_there(planes, through, places, large, halves, rule, to);
+  for (size_t o = 0; o < octaves.size(); ++o) {
+    const int64_t rows = octaves[o].height - 2 * kKeypointBorder, columns = octaves[o].width - 2 * kKeypointBorder;
+    c.octave = static_cast<int64_t>(o);
+    if (rows > 0 && columns > 0)
+      run_team<SiftExtremes>(
+          {.in = {planes}, .out = {lists}, .units = rows * columns, .header = kLists, .table = table}, c, to);
   }
   to.then();
   run_team<SiftTurns>({.in = {planes},

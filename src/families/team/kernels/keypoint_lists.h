@@ -2,17 +2,9 @@
 // Teams that find keypoints in a scale space, put them in order and describe them.
 #pragma once
 #include "families/team/kernels/keypoints.h"
+#include "families/team/kernels/scale_space.h"
 
 namespace penstock {
-
-// Where an octave is in the memory of a scale space, in numbers: layers + 3 planes.
-struct OctavePlace {
-  int64_t first;
-  int32_t height, width;
-  PENSTOCK_HD const float* plane(const void* memory, int32_t layer) const {
-    return static_cast<const float*>(memory) + first + static_cast<int64_t>(layer) * height * width;
-  }
-};
 
 struct KeypointCoef {
   SiftRule rule;

@@ -9,6 +9,20 @@ struct PlaneCoef {
   int64_t height, width;  // of the result
   int64_t radius;         // of a window; for the first plane: whether it is expanded; else not read
 };
+// Where an octave is in the memory of a scale space, in numbers: layers + 3 planes.
+struct OctavePlace {
+  int64_t first;
+  int32_t height, width;
+  PENSTOCK_HD const float* plane(const void* memory, int32_t layer) const {
+    return static_cast<const float*>(memory) + first + static_cast<int64_t>(layer) * height * width;
+  }
+};
+struct SmallOctavesCoef {
+  int64_t first, end;  // octaves
+  int64_t places;      // bytes of the table before the windows
+  int32_t layers;
+  int32_t radii[21];  // of the window that makes layer k
+};
 constexpr int32_t kSumsTogether = 8;                           // numbers that a thread computes from one window
 constexpr int32_t kSegment = kSumsTogether * whole::kThreads;  // of a row, which a team computes
 PENSTOCK_HD constexpr int32_t padded_place(int32_t k) { return k + k / kSumsTogether; }  // no two lanes read one bank
@@ -96,6 +110,22 @@ PENSTOCK_KERNEL void blur_down(const float* from, float* to, const float* taps, 
     }
   }
 }
+// Units are parts of rows of kSumsTogether numbers: for short rows.
+template <class Team>
+PENSTOCK_KERNEL void blur_parts(const float* from, float* to, const float* taps, const PlaneCoef& c, const Team& team) {
+  const int32_t width = static_cast<int32_t>(c.width), radius = static_cast<int32_t>(c.radius);
+  const int32_t parts = (width + kSumsTogether - 1) / kSumsTogether;
+  for (int32_t u = static_cast<int32_t>(team.begin) + team.index; u < team.end; u += team.count) {
+    const int32_t y = u / parts, x = (u - y * parts) * kSumsTogether;
+    float sum[kSumsTogether];
+    const float* const row = from + y * width;
+    sum_together([&](int32_t j) { return row[mirrored_at(x + j, width)]; }, taps, radius, sum);
+    PENSTOCK_UNROLL
+    for (int32_t j = 0; j < kSumsTogether; ++j) {
+      if (x + j < width) to[y * width + x + j] = sum[j];
+    }
+  }
+}
 // Units are segments of rows, for a whole team each.
 template <class Team>
 PENSTOCK_KERNEL void blur_across(const float* from, float* to, const float* taps, const PlaneCoef& c,
@@ -120,6 +150,33 @@ PENSTOCK_KERNEL void blur_across(const float* from, float* to, const float* taps
       }
     }
     team.sync();
+  }
+}
+
+// One team: octaves [first, end) from the one before, plane by plane. The table has the windows, one after the other.
+template <class Team>
+PENSTOCK_KERNEL void smooth_small_octaves(void* planes, float* through, const OctavePlace* places, const float* table,
+                                          const SmallOctavesCoef& c, const Team& team) {
+  Team all = team;
+  all.begin = 0;
+  for (int64_t o = c.first; o < c.end; ++o) {
+    const OctavePlace place = places[o], before = places[o - 1];
+    PlaneCoef plane{place.height, place.width, 0};
+    const auto layer = [&](int32_t k) { return const_cast<float*>(place.plane(planes, k)); };
+    all.end = plane.height * plane.width;
+    half_size(before.plane(planes, c.layers), before.width, layer(0), plane, all);
+    team.sync();
+    const float* taps = table;
+    for (int32_t k = 1; k < c.layers + 3; ++k) {
+      plane.radius = c.radii[k];
+      all.end = (plane.height + kSumsTogether - 1) / kSumsTogether * plane.width;
+      blur_down(layer(k - 1), through, taps, plane, all);
+      team.sync();
+      all.end = (plane.width + kSumsTogether - 1) / kSumsTogether * plane.height;
+      blur_parts(through, layer(k), taps, plane, all);
+      team.sync();
+      taps += plane.radius + 1;
+    }
   }
 }
 
