@@ -16,6 +16,26 @@ namespace {
 
 using Numbers = std::array<float, kSiftNumbers>;
 
+// The parts of all cells at once, as CellShares::part() says.
+void add_shares(const CellShares& s, int32_t* sums) {
+  using Floats = float __attribute__((vector_size(16)));
+  using Integers = int32_t __attribute__((vector_size(16)));
+  using Pair = int32_t __attribute__((vector_size(8)));
+  const Floats cells{s.cells[0], s.cells[1], s.cells[2], s.cells[3]}, second = cells * s.next;
+  const auto first_parts = __builtin_convertvector(cells - second + 0.5f, Integers);
+  const auto second_parts = __builtin_convertvector(second + 0.5f, Integers);
+  const Integers upper = __builtin_shuffle(first_parts, second_parts, Integers{0, 4, 1, 5});
+  const Integers lower = __builtin_shuffle(first_parts, second_parts, Integers{2, 6, 3, 7});
+  const auto add = [&](int cell, int32_t a, int32_t b) {
+    int32_t* const at = sums + s.at + CellShares::offset(cell);
+    Pair old;
+    std::memcpy(&old, at, sizeof old);
+    old += Pair{a, b};
+    std::memcpy(at, &old, sizeof old);
+  };
+  add(0, upper[0], upper[1]), add(1, upper[2], upper[3]);
+  add(2, lower[0], lower[1]), add(3, lower[2], lower[3]);
+}
 // In halves, as a team adds them.
 float squares_of(const Numbers& all) {
   Numbers sums;
@@ -49,8 +69,7 @@ void describe_keypoint(const std::vector<Octave>& octaves, const Keypoint& point
       if (!place.counts()) continue;
       const auto column = static_cast<size_t>(std::abs(w.first_column + static_cast<int32_t>(k)));
       const float weight = weights[static_cast<size_t>(std::abs(i))] * weights[column];
-      const CellShares shares = shares_of(place, magnitudes[k] * weight * rule.factor);
-      for (int n = 0; n < 8; ++n) sums[static_cast<size_t>(shares.at + CellShares::offset(n))] += shares.parts[n];
+      add_shares(shares_of(place, magnitudes[k] * weight * rule.factor), sums.data());
     }
   }
   Numbers all;

@@ -292,7 +292,8 @@ PENSTOCK_KERNEL void describe_keypoints(const void* planes, const OctavePlace* p
       const float weight = weights[g.row < 0 ? -g.row : g.row] * weights[g.column < 0 ? -g.column : g.column];
       const CellShares shares = shares_of(cells, g.gradient.magnitude * weight * rule.factor);
       PENSTOCK_UNROLL
-      for (int n = 0; n < 8; ++n) added(histograms + shares.at + CellShares::offset(n), shares.parts[n]);
+      for (int n = 0; n < 8; ++n)
+        added(histograms + shares.at + CellShares::offset(n / 2) + n % 2, shares.part(n / 2, n % 2));
     }
     team.sync();
     for (int32_t k = team.index; k < kSiftNumbers; k += team.count) numbers[k] = number_of_cells(histograms, k);

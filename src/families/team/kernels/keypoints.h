@@ -239,30 +239,30 @@ PENSTOCK_LOOPED CellPlace place_in_cells(const DescriptorRule& c, float row, flo
   return {column * c.sine + row * c.cosine + 1.5f, column * c.cosine - row * c.sine + 1.5f,
           (angle - c.angle) * (kCellDirections / 360.0f)};
 }
-// What a gradient adds to the eight numbers around its place: two directions of two cells of two rows.
+// What a gradient adds to two directions of two cells of two rows.
 struct CellShares {
-  int32_t at;  // the number of the first one; then the next direction, the next cell, the next row
-  int32_t parts[8];
-  PENSTOCK_HD static constexpr int32_t offset(int k) {
-    return (k & 1) + (k >> 1 & 1) * kHistogramDepth + (k >> 2) * kHistogramRow;
+  int32_t at;      // the number of the first one; then the next direction, the next cell, the next row
+  float cells[4];  // to both directions of a cell
+  float next;      // the fraction that the second direction gets
+  // What direction k of a cell gets.
+  PENSTOCK_HD int32_t part(int cell, int k) const {
+    const float second = cells[cell] * next;
+    return static_cast<int32_t>((k ? second : cells[cell] - second) + 0.5f);
+  }
+  PENSTOCK_HD static constexpr int32_t offset(int cell) {
+    return (cell & 1) * kHistogramDepth + (cell >> 1) * kHistogramRow;
   }
 };
+// Places are more than -1, directions at least -8: conversions to integers round toward zero.
 PENSTOCK_LOOPED CellShares shares_of(const CellPlace& p, float weight) {
-  const float row = floor(p.down), column = floor(p.across), turn = floor(p.direction);
-  const float v = p.down - row, u = p.across - column, w = p.direction - turn;
-  int32_t bin = static_cast<int32_t>(turn);
-  bin += bin < 0 ? kCellDirections : bin >= kCellDirections ? -kCellDirections : 0;
-  CellShares s;
-  s.at = (static_cast<int32_t>(row) + 1) * kHistogramRow + (static_cast<int32_t>(column) + 1) * kHistogramDepth + bin;
+  const int32_t row = static_cast<int32_t>(p.down + 1), column = static_cast<int32_t>(p.across + 1);
+  const int32_t turn = static_cast<int32_t>(p.direction + kCellDirections);
+  const float v = p.down - static_cast<float>(row - 1), u = p.across - static_cast<float>(column - 1);
   const float lower = weight * v, upper = weight - lower;
   const float far_lower = lower * u, far_upper = upper * u;
-  const float cells[4] = {upper - far_upper, far_upper, lower - far_lower, far_lower};
-  for (int k = 0; k < 4; ++k) {
-    const float next = cells[k] * w;
-    s.parts[2 * k] = static_cast<int32_t>(cells[k] - next + 0.5f);
-    s.parts[2 * k + 1] = static_cast<int32_t>(next + 0.5f);
-  }
-  return s;
+  return {row * kHistogramRow + column * kHistogramDepth + turn % kCellDirections,
+          {upper - far_upper, far_upper, lower - far_lower, far_lower},
+          p.direction - static_cast<float>(turn - kCellDirections)};
 }
 // Number k of a descriptor: the direction after the last one is the first one.
 PENSTOCK_HD inline float number_of_cells(const int32_t* histograms, int k) {
