@@ -53,6 +53,11 @@ def blobs(random, height, width):
     return found
 
 
+def holes(random, height, width):
+    """A mask: a few rectangles."""
+    return np.uint8(blobs(random, height, width) % 8 == 1)
+
+
 def boxes(random, count):
     low = random.uniform(0, 0.6, (count, 2))
     return np.concatenate([low, low + random.uniform(0.05, 0.4, (count, 2))], 1).astype(np.float32)
@@ -100,7 +105,7 @@ def one(kind, dtype, shapes, random, ragged):
         "descriptors": lambda: random.integers(0, 256, (many(1000), 128)).astype(np.float32),
         "bits": lambda: random.integers(0, 256, (many(1000), 32), np.uint8),
         "moved_points": lambda: moved_points(random, many(4096)),
-        "holes": lambda: np.uint8(blobs(random, height, width) % 8 == 1),
+        "holes": lambda: holes(random, height, width),
         "regions": lambda: np.uint8(blobs(random, height, width) != 0) * np.uint8(255),
         "points": lambda: random.uniform(0, 512, (many(4096), 2)).astype(np.float32),
         "matrix": lambda: random.uniform(-1, 1, (2, 3)).astype(np.float32),

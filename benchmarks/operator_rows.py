@@ -285,8 +285,13 @@ def placed():
     moves[1:-1, 1:-1] = np.random.default_rng(3).integers(-10, 11, (3, 3, 2))
     mesh = {"columns": lines.tolist(), "rows": lines.tolist(), "moves": moves.ravel().tolist()}
     row("warp_by_mesh", "image", TWO, lambda f, x: f.fn.warp_by_mesh(x, **mesh))
-    tiles = {"columns": [0, 256, 512], "rows": [0, 256, 512], "order": [3, 0, 1, 2]}
-    row("shuffle_tiles", "image", TWO, lambda f, x: f.fn.shuffle_tiles(x, **tiles), shapes=(False,))
+
+    def quarters(x):
+        """The tiles of images of one even size."""
+        height, width = x[0].shape[:2]
+        return {"columns": [0, width // 2, width], "rows": [0, height // 2, height], "order": [3, 0, 1, 2]}
+
+    row("shuffle_tiles", "image", TWO, lambda f, x: f.fn.shuffle_tiles(x, **quarters(x)), shapes=(False,))
     drops = np.random.default_rng(3).integers(0, 480, (400, 2))
     drawn = {"segments": np.hstack([drops, drops + [4, 20]]).ravel().tolist(), "color": [200.0], "opacity": [0.7]}
     row("draw_segments", "image", TWO, lambda f, x: f.fn.draw_segments(x, **drawn))

@@ -44,5 +44,4 @@ def test_few_run_on_the_cpu_alone():
         "io.file.read",
         "peek_image_shape",
         "peek_video",
-        "sift",
     }

@@ -6,6 +6,7 @@ ones an ImageBatchVarShape.
 """
 
 import numpy as np
+import operator_data
 import torch
 
 import cvcuda as cv
@@ -25,6 +26,8 @@ NOTES = {
     "reductions.max": "finds the place too, one channel of three in a call",
     "reductions.min": "finds the place too, one channel of three in a call",
     "clahe": "",
+    "sift": "at most 4096 keypoints of an image",
+    "inpaint": "pixel by pixel",
 }
 
 
@@ -71,7 +74,11 @@ def uniform(name, x, images):
         "laplacian 3": lambda: cv.laplacian(x, 3, 1.0, cv.Border.REFLECT101),
         **{f"median_blur {k}": lambda k=k: cv.median_blur(x, (k, k)) for k in (3, 5, 15)},
         "noise.gaussian": lambda: cv.gaussiannoise(x, 0.0, 10.0, True, seed=1),
+        "sift": lambda: cv.sift(x, 4096, contrast_threshold=0.04),
     }
+    if name == "inpaint":
+        masks = on_gpu(np.stack([operator_data.holes(np.random.default_rng(height), height, width)] * n), "NHWC")
+        return lambda: cv.inpaint(x, masks, 3.0)
     if first in ("dilate", "erode"):
         return morphology(x, first, int(last), cv.as_tensor(torch.empty_like(images), "NHWC"))
     return calls.get(name) or alike(name, x)

@@ -31,7 +31,7 @@ CANVAS = (1400, 2500)
 LEVEL = 0.95  # a row with this ratio is not slower: less is noise
 COMMON = re.compile(  # rows that CV-CUDA has (cvcuda_calls.py)
     "resize |random_resized|warp_|rotate|remap|flip|transpose CHW|crop$|slice|cast|paste|equalize|gaussian_blur|laplacian 3"
-    "|median_blur|dilate|erode|noise.gaussian|brightness|contrast|hue|saturation|color_|clahe$|jpeg"
+    "|sift|inpaint|median_blur|dilate|erode|noise.gaussian|brightness|contrast|hue|saturation|color_|clahe$|jpeg"
 )
 SLOW = 0.05  # seconds: a call that takes longer is timed once, after two to warm up
 
@@ -65,6 +65,7 @@ def images(kind, dtype, ragged):
         "few": lambda h, w: typed(soft(h, w, 3, 5.0)),
         "unit": lambda h, w: (soft(h, w, 3, 0.98) + 0.01).contiguous(),
         "more": lambda h, w: (soft(h, w, 3, 8.0) + 1.01).contiguous(),
+        "holes": lambda h, w: torch.as_tensor(operator_data.holes(np.random.default_rng(h), h, w)).cuda(),
         "map_x": lambda h, w: waves(h, w)[0],
         "map_y": lambda h, w: waves(h, w)[1],
     }

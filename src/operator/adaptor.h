@@ -19,6 +19,7 @@ template <class Op> class Adaptor : public BoundOp {
 template <class Op> class WholeAdaptor final : public Adaptor<Op> {
   static constexpr bool kWorks = overrides(&Op::work, &WholeOperator::work);
   static constexpr bool kMeasures = overrides(&Op::measure, &WholeOperator::measure);
+  static constexpr bool kOwnState = overrides(&Op::batch_state, &WholeOperator::batch_state);
   static_assert(
       kWorks != overrides(&Op::run, &WholeOperator::run),
       "a WholeOperator overrides either work(), whose steps run on both devices, or run(), for the CPU alone");
@@ -34,6 +35,9 @@ template <class Op> class WholeAdaptor final : public Adaptor<Op> {
               std::span<Shape> out) const override {
     if constexpr (kMeasures) {
       if (s.batch_state) {
+        if constexpr (kOwnState) {
+          return with_measured(s, {}, [&](const SampleContext& c) { op.shapes(c, in, types, out); });
+        }
         const DenseInputs dense(*static_cast<const std::span<const Batch>*>(s.batch_state), s.index);
         return with_measured(s, dense.views, [&](const SampleContext& c) { op.shapes(c, in, types, out); });
       }

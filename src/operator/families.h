@@ -181,7 +181,8 @@ struct WholeOperator : Operator {
                                 const DevicePlace&) const {}
   // With batch_wide() in the schema, where shapes() needs values of inputs: steps that write up to kMostMeasured
   // numbers, which shapes() and work() get by measured(); null in shapes() where values are not known yet. The host
-  // reads the numbers before it allocates: a batch waits for the GPU.
+  // reads the numbers before it allocates: a batch waits for the GPU. An operator with batch_state() too has measured
+  // the batch there, on the host: measure() gets that state and no inputs.
   virtual void measure(const SampleContext&, std::span<const View> /*in*/, SampleWork&, int64_t* /*numbers*/) const {}
   static const int64_t* measured(const SampleContext& s) { return static_cast<const int64_t*>(s.batch_state); }
 };

@@ -71,6 +71,18 @@ def test_functions_give_the_bytes_of_the_host(name):
         np.testing.assert_array_equal(there.cpu(), call(cvcuda.as_tensor(array, layout)).cpu())
 
 
+@pytest.mark.filterwarnings("error::penstock.DeviceWarning")
+def test_features_are_found_on_the_gpu():
+    y, x = np.mgrid[:40, :50]
+    spots = [np.uint8(200 * np.exp(-((x - 20 - k) ** 2 + (y - 18) ** 2) / 40)) for k in range(2)]
+    array = np.stack(spots)[..., None]
+    there = cvcuda.sift(cvcuda.as_tensor(penstock.tensor(array).gpu(), "NHWC"), 9)
+    here = cvcuda.sift(cvcuda.as_tensor(array, "NHWC"), 9)
+    assert here[3].cpu().min() > 0
+    for a, b in zip(there, here):
+        np.testing.assert_array_equal(a.cpu(), b.cpu())
+
+
 @pytest.mark.parametrize("layout, dtype", [("NHWC", np.uint8), ("NCHW", np.uint16), ("NCHW", np.float32)])
 def test_areas_of_random_values_have_the_bytes_of_the_host(layout, dtype):
     array = (

@@ -38,6 +38,11 @@ NAMES = [np.int64(np.arange(len(b)) % 3) for b in MANY]
 ROWS = [np.random.default_rng(n).random((n, 35)).astype(np.float32) for n in (50, 0, 3, 301)]
 BYTE_ROWS = [np.uint8(r * 3) for r in ROWS]
 SMOOTH = [np.uint8((m + np.roll(m, 1, 0) + np.roll(m, 1, 1) + np.roll(m, 2, 1)) // 4) for m in map(np.float32, IMAGES)]
+BLOBS = [
+    np.float32(np.random.default_rng(n).random((h, w, 1))) for n, (h, w) in enumerate(((134, 140), (24, 530), (9, 7)))
+]
+BLOBS = [fn.gaussian_blur(penstock.tensor(m, layout="HWC"), sigma=1.6).numpy()[..., 0] for m in BLOBS]
+BLOBS = [np.uint8((m - m.min()) / np.ptp(m) * 255) for m in BLOBS] + [np.zeros((0, 5), np.uint8)]
 HOLES = [np.uint8(np.random.default_rng(3).random(m.shape[:2]) < 0.2) for m in IMAGES]
 HOLES[0][10:25, 5:40] = 7
 
@@ -100,6 +105,10 @@ CALLS |= {
     "canny_seven": ([IMAGES_OF_ONE], {"low": 900.0, "high": 9000.0, "window_size": 7, "squared_sizes": True}),
     "inpaint": ([IMAGES, HOLES], {}),
     "inpaint_wide": ([[np.float32(m) for m in IMAGES_OF_ONE], [h > 0 for h in HOLES]], {"radius": 6, "slopes": True}),
+    "sift": ([BLOBS], {}),
+    "sift_best": ([[m[..., None] for m in BLOBS]], {"max_features": 9, "octave_layers": 2, "edge_threshold": 15.0}),
+    "sift_all": ([BLOBS[:2]], {"expand": False, "contrast_threshold": 0.0, "octave_layers": 4, "sigma": 1.3}),
+    "sift_wide": ([BLOBS[:1]], {"sigma": 10.0, "octave_layers": 1, "contrast_threshold": 0.0}),
     "box_blur_regions": ([IMAGES, [b * 30 for b in BOXES]], {"window_size": [9]}),
 }
 SEEDED = {"random_bbox_crop", "ssd_random_crop", "random_crop_generator", "roi_random_crop"}
@@ -136,6 +145,15 @@ def test_all_outputs_are_those_of_the_cpu(name):
     want = call(name, inputs, arguments)
     assert_same(call(name, inputs, arguments, device="gpu"), want)
     assert_same(call(name, inputs, arguments, moved=penstock.Batch.gpu), want)
+
+
+def test_sift_refuses_more_extrema_than_it_has_room_for():
+    y, x = np.mgrid[:70, :70]
+    dots = np.uint8((x % 3 == 0) & (y % 3 == 0)) * np.uint8(255)
+    given = {"sigma": 0.6, "expand": False, "contrast_threshold": 0.0, "edge_threshold": 1e6}
+    kind, text = call("sift", [[BLOBS[0], dots]], given, device="gpu")
+    assert kind is ValueError and "more than 1024 extrema" in text and "sample 1" in text
+    assert len(call("sift", [[dots]], given)[0][0]) > 1024
 
 
 @pytest.mark.parametrize("no_fixed_points", [False, True])

@@ -23,7 +23,7 @@ DIFFERENT = {
     "osd": "texts in a font of 8 x 13 pixels in whole multiples; areas of polygons and of masks without smooth borders; clocks in UTC",
     "boxblur": "a value becomes the mean of the square around it, with the border REFLECT101",
     "findhomography": "points that determine no perspective give NaN; the points are read on the host",
-    "sift": "found on the CPU, in the order of x and y; features are those of OpenCV, with its meaning of contrast_threshold",
+    "sift": "features are those of OpenCV, with its meaning of contrast_threshold, in the order of x and y; results are collected on the host",
     "match": "results are collected on the host; without norm_type HAMMING for integers and L2 for floats; rows after the last match are 0",
     "inpaint": "pixels beside known ones are filled together; int32 images are computed in float32",
     "minarearect": "the points are read on the host",
@@ -37,7 +37,6 @@ DIFFERENT = {
 
 # Functions that compute on the host, also where their arrays are on a GPU -> why.
 ON_HOST = {
-    "sift": "what a keypoint is depends on the ones before, and their number is a result",
     "nms": "ties between scores are decided by areas, as CV-CUDA does and fn.nms does not",
     "min_loc": "the number of places is a result",
     "max_loc": "the number of places is a result",

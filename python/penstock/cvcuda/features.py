@@ -74,7 +74,7 @@ def sift(call):
         sigma=float(call.init_sigma),
         expand=SIFT(int(call.flags)) == SIFT.USE_EXPANDED_INPUT,
     )
-    points, descriptors = ([np.asarray(s.cpu()) for s in x] for x in (points, descriptors))
+    points, descriptors = ([np.asarray(s) for s in x.cpu()] for x in (points, descriptors))
     most = most or max(map(len, points))
     coordinates = _padded([p[:, [0, 1, 5, 6]] for p in points], most, (4,), np.float32)
     metadata = _padded([p[:, [3, 4, 2]] for p in points], most, (3,), np.float32)

@@ -10615,9 +10615,11 @@ def sift(
     pixels, the diameter of what they describe, the angle in degrees, the response, the octave
     (from -1 with expand, else from 0) and the layer in it, in the order of x and then of y; and
     descriptors, (K, 128) uint8, for fn.match. They are those of cv2.SIFT, except for rounding:
-    a pixel's center is a whole number, as there.
+    a pixel's center is a whole number, as there. A GPU refuses an image with more than one
+    extremum for 8 pixels of the first octave.
 
-    Runs on the CPU alone: the steps of SIFT are written for vectors of the CPU.
+    Computes in float64: how far an extremum is from its pixel is a quotient of differences of
+    nearly equal numbers.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

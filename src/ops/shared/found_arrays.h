@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators share that find things in images, on the CPU: how many there are is known when they are found. So
-// batch_state() finds those of the batch, with all threads that are idle, and shapes() and run() take the results.
+// What operators share that find things in images: how many there are is known when they are found. So on the CPU
+// batch_state() finds those of the batch, with all threads that are idle, and the rest takes the results.
 #pragma once
 #include <cstring>
 #include <exception>
@@ -20,11 +20,10 @@ template <class T> FoundArray found_array(const std::vector<T>& numbers, const S
   return {{bytes.begin(), bytes.end()}, shape};
 }
 
-struct FindOperator : WholeOperator {
+// What is found in each sample of a batch on the CPU.
+struct FindingOperator : WholeOperator {
   // An array for each output.
   virtual std::vector<FoundArray> find(const View& image, int sample) const = 0;
-  // The extents of outputs where they are known before.
-  virtual std::vector<Shape> unknown_shapes() const = 0;
 
   std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
     auto found = std::make_shared<std::vector<Found>>(in[0].size());
@@ -34,19 +33,17 @@ struct FindOperator : WholeOperator {
       for (int i = 0; i < in[0].size(); ++i) search(i);
     return found;
   }
-  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
-              std::span<Shape> out) const override {
-    const std::vector<Shape> unknown = unknown_shapes();
-    std::copy(unknown.begin(), unknown.end(), out.begin());
-    if (!s.batch_state) return;
-    const Found& found = of_sample(s);
+
+ protected:
+  // Throws what was wrong with the sample.
+  static const std::vector<FoundArray>& found_in(const SampleContext& s) {
+    const Found& found = (*static_cast<const std::vector<Found>*>(s.batch_state))[static_cast<size_t>(s.index)];
     if (found.error) std::rethrow_exception(found.error);
-    for (size_t k = 0; k < out.size(); ++k) out[k] = found.arrays[k].shape;
+    return found.arrays;
   }
-  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const override {
+  static void give_found(const std::vector<FoundArray>& arrays, std::span<const View> out) {
     for (size_t k = 0; k < out.size(); ++k)
-      if (const auto& bytes = of_sample(s).arrays[k].bytes; !bytes.empty())
-        std::memcpy(out[k].data, bytes.data(), bytes.size());
+      if (!arrays[k].bytes.empty()) std::memcpy(out[k].data, arrays[k].bytes.data(), arrays[k].bytes.size());
   }
 
  private:
@@ -54,9 +51,6 @@ struct FindOperator : WholeOperator {
     std::vector<FoundArray> arrays;
     std::exception_ptr error = nullptr;  // of this sample alone: the others go on
   };
-  static const Found& of_sample(const SampleContext& s) {
-    return (*static_cast<const std::vector<Found>*>(s.batch_state))[static_cast<size_t>(s.index)];
-  }
   Found found_in(std::span<const Batch> in, int sample) const {
     try {
       const DenseInputs dense(in, sample);
@@ -64,6 +58,24 @@ struct FindOperator : WholeOperator {
     } catch (...) {
       return {{}, std::current_exception()};
     }
+  }
+};
+
+// On the CPU alone.
+struct FindOperator : FindingOperator {
+  // The extents of outputs where they are known before.
+  virtual std::vector<Shape> unknown_shapes() const = 0;
+
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
+    const std::vector<Shape> unknown = unknown_shapes();
+    std::copy(unknown.begin(), unknown.end(), out.begin());
+    if (!s.batch_state) return;
+    const std::vector<FoundArray>& arrays = found_in(s);
+    for (size_t k = 0; k < out.size(); ++k) out[k] = arrays[k].shape;
+  }
+  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const override {
+    give_found(found_in(s), out);
   }
 };
 

@@ -29,14 +29,7 @@ std::vector<float> gaussian_half(double sigma) {
   return half;
 }
 
-int64_t mirrored_row(int64_t at, int64_t n) {
-  if (n == 1) return 0;
-  const int64_t period = 2 * (n - 1), r = (at % period + period) % period;
-  return r < n ? r : period - r;
-}
-
-FloatPlane smoothed(const FloatPlane& in, double sigma, FloatPlane* difference) {
-  const std::vector<float> taps = gaussian_half(sigma);
+FloatPlane smoothed(const FloatPlane& in, const std::vector<float>& taps, FloatPlane* difference) {
   const int radius = static_cast<int>(taps.size()) - 1;
   const Target target = best_target();
   FloatPlane out(in.height, in.width);
@@ -46,12 +39,12 @@ FloatPlane smoothed(const FloatPlane& in, double sigma, FloatPlane* difference) 
   std::vector<const float*> rows(static_cast<size_t>(2 * radius + 1));
   for (int64_t y = 0; y < in.height; ++y) {
     for (int k = -radius; k <= radius; ++k)
-      rows[static_cast<size_t>(k + radius)] = in.row(mirrored_row(y + k, in.height));
+      rows[static_cast<size_t>(k + radius)] = in.row(mirrored_place(y + k, in.height));
     PENSTOCK_FOR_TARGET(target, scale_space_loops,
                         blur_down(rows.data() + radius, taps.data(), radius, in.width, middle));
     for (int k = 1; k <= radius; ++k) {
-      middle[-k] = middle[mirrored_row(-k, in.width)];
-      middle[in.width - 1 + k] = middle[mirrored_row(in.width - 1 + k, in.width)];
+      middle[-k] = middle[mirrored_place(-k, in.width)];
+      middle[in.width - 1 + k] = middle[mirrored_place(in.width - 1 + k, in.width)];
     }
     PENSTOCK_FOR_TARGET(target, scale_space_loops, blur_across(middle, taps.data(), radius, in.width, out.row(y)));
     if (difference)
@@ -91,28 +84,56 @@ FloatPlane half_size(const FloatPlane& in) {
 
 }  // namespace
 
+std::vector<PlaneExtents> octave_extents(int64_t height, int64_t width, const SiftRule& rule) {
+  std::vector<PlaneExtents> octaves;
+  if (height == 0 || width == 0) return octaves;
+  const int64_t times = rule.expanded ? 2 : 1;
+  PlaneExtents next{height * times, width * times};
+  const double steps = std::log2(static_cast<double>(std::min(next.height, next.width))) - 2;
+  const int count = static_cast<int>(std::nearbyint(steps)) + (rule.expanded ? 1 : 0);
+  for (int o = 0; o < count && next.height > 0 && next.width > 0; ++o) {
+    octaves.push_back(next);
+    next = {next.height / 2, next.width / 2};
+  }
+  return octaves;
+}
+std::vector<std::vector<float>> gaussian_halves(const SiftRule& rule) {
+  const double known = rule.expanded ? 1.0 : 0.5;  // the deviation that the image is supposed to have
+  std::vector<std::vector<float>> halves{
+      gaussian_half(std::sqrt(std::max(rule.sigma * rule.sigma - known * known, 0.01)))};
+  const double factor = std::exp2(1.0 / rule.layers);
+  for (int k = 1; k < rule.layers + 3; ++k) {
+    const double before = rule.sigma * std::pow(factor, k - 1), after = before * factor;
+    halves.push_back(gaussian_half(std::sqrt(after * after - before * before)));
+  }
+  return halves;
+}
+float least_difference(const SiftRule& rule) {
+  return static_cast<float>(std::floor(0.5 * rule.contrast_threshold / rule.layers * 255));
+}
+int64_t mirrored_place(int64_t at, int64_t n) {
+  if (n == 1) return 0;
+  const int64_t period = 2 * (n - 1), r = (at % period + period) % period;
+  return r < n ? r : period - r;
+}
+
 std::vector<Octave> scale_space(const uint8_t* gray, int64_t height, int64_t width, const SiftRule& rule) {
   std::vector<Octave> octaves;
-  if (height == 0 || width == 0) return octaves;
+  const auto count = octave_extents(height, width, rule).size();
+  if (count == 0) return octaves;
+  const std::vector<std::vector<float>> halves = gaussian_halves(rule);
   FloatPlane base = floats_of_bytes(gray, height, width);
   if (rule.expanded) base = twice_as_large(base);
-  const double known = rule.expanded ? 1.0 : 0.5;  // the deviation that the image is supposed to have
-  base = smoothed(base, std::sqrt(std::max(rule.sigma * rule.sigma - known * known, 0.01)), nullptr);
-  const double steps = std::log2(static_cast<double>(std::min(base.height, base.width))) - 2;
-  const int count = static_cast<int>(std::nearbyint(steps)) + (rule.expanded ? 1 : 0);
-  const double factor = std::exp2(1.0 / rule.layers);
-  for (int o = 0; o < count; ++o) {
-    Octave octave;
+  base = smoothed(base, halves[0], nullptr);
+  for (size_t o = 0; o < count; ++o) {
+    Octave& octave = octaves.emplace_back();
     octave.smooth.push_back(std::move(base));
-    if (octave.smooth[0].height == 0 || octave.smooth[0].width == 0) break;
-    for (int k = 1; k < rule.layers + 3; ++k) {
-      const double before = rule.sigma * std::pow(factor, k - 1), after = before * factor;
+    for (size_t k = 1; k < halves.size(); ++k) {
       FloatPlane difference;
-      octave.smooth.push_back(smoothed(octave.smooth.back(), std::sqrt(after * after - before * before), &difference));
+      octave.smooth.push_back(smoothed(octave.smooth.back(), halves[k], &difference));
       octave.differences.push_back(std::move(difference));
     }
-    base = half_size(octave.smooth[static_cast<size_t>(rule.layers)]);
-    octaves.push_back(std::move(octave));
+    if (o + 1 < count) base = half_size(octave.smooth[static_cast<size_t>(rule.layers)]);
   }
   return octaves;
 }

@@ -4,17 +4,12 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
-namespace penstock {
+#include "families/team/kernels/keypoints.h"
 
-struct SiftRule {
-  int64_t most_features;  // 0: all
-  int layers;             // of an octave, in which there may be keypoints
-  double contrast_threshold, edge_threshold;
-  double sigma;   // of the first layer
-  bool expanded;  // the first octave has twice the size
-};
+namespace penstock {
 
 struct FloatPlane {
   int64_t height = 0, width = 0;
@@ -38,7 +33,19 @@ struct Octave {
   std::vector<FloatPlane> differences;  // layers + 2: of each smooth plane and the one before
 };
 
-// Images with an empty result have no octaves.
+struct PlaneExtents {
+  int64_t height, width;
+};
+// Those of the octaves of an image; an empty image has none.
+std::vector<PlaneExtents> octave_extents(int64_t height, int64_t width, const SiftRule& rule);
+// The middle and one half of the Gaussian windows: [0] makes the first layer of the first octave from the image, [k]
+// layer k of each octave from the one before.
+std::vector<std::vector<float>> gaussian_halves(const SiftRule& rule);
+// What the difference of layers at a keypoint is more than, or less than minus this.
+float least_difference(const SiftRule& rule);
+// The place in [0, n) that mirroring without the edge shows at any place.
+int64_t mirrored_place(int64_t at, int64_t n);
+
 std::vector<Octave> scale_space(const uint8_t* gray, int64_t height, int64_t width, const SiftRule& rule);
 
 }  // namespace penstock

@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <numbers>
 
 #include "base/target.h"
 #include "ops/shared/sift_keypoints.h"
@@ -11,98 +10,74 @@
 namespace penstock {
 namespace {
 
-constexpr int kCells = 4, kDirections = 8;  // 4 x 4 histograms of 8 directions
-
-struct TurnedCells {
-  float cosine, sine;  // of the angle, in cells for a pixel
-  float angle;         // degrees
-};
 #define PENSTOCK_LOOPS descriptor_cells
 #define PENSTOCK_LOOPS_TEXT "ops/shared/sift_descriptors.inc.h"
 #include "base/foreach_target.h"
 
-// The histograms with a cell around them and two directions after the last, into which nothing need be checked.
-class Histograms {
- public:
-  void add(float down, float across, float direction, float weight) {
-    const float row = std::floor(down), column = std::floor(across), turn = std::floor(direction);
-    const float v = down - row, u = across - column, w = direction - turn;
-    int bin = static_cast<int>(turn);
-    bin += bin < 0 ? kDirections : bin >= kDirections ? -kDirections : 0;
-    float* const at =
-        sums_.data() + ((static_cast<int>(row) + 1) * (kCells + 2) + static_cast<int>(column) + 1) * kDepth + bin;
-    const float lower = weight * v, upper = weight - lower;
-    const float far_lower = lower * u, near_lower = lower - far_lower;
-    const float far_upper = upper * u, near_upper = upper - far_upper;
-    const auto share = [&](float* to, float part) {
-      const float next = part * w;
-      to[0] += part - next, to[1] += next;
-    };
-    share(at, near_upper), share(at + kDepth, far_upper);
-    share(at + (kCells + 2) * kDepth, near_lower), share(at + (kCells + 3) * kDepth, far_lower);
-  }
-  // The numbers, with length 512 after those of more than 0.2 of the length are cut.
-  void write(uint8_t* to) const {
-    std::array<float, kSiftNumbers> all;
-    float* next = all.data();
-    for (int row = 1; row <= kCells; ++row)
-      for (int column = 1; column <= kCells; ++column) {
-        const float* const at = sums_.data() + (row * (kCells + 2) + column) * kDepth;
-        for (int k = 0; k < kDirections; ++k) *next++ = at[k] + (k == 0 ? at[kDirections] : 0.0f);
-      }
-    const float limit = length_of(all) * 0.2f;
-    for (float& v : all) v = std::min(v, limit);
-    const float scale = 512 / std::max(length_of(all), 1e-7f);
-    for (size_t k = 0; k < all.size(); ++k)
-      to[k] = static_cast<uint8_t>(std::min(std::nearbyint(all[k] * scale), 255.0f));
-  }
+using Numbers = std::array<float, kSiftNumbers>;
 
- private:
-  static constexpr int kDepth = kDirections + 2;
-  static float length_of(const std::array<float, kSiftNumbers>& all) {
-    float sum = 0;
-    for (const float v : all) sum += v * v;
-    return std::sqrt(sum);
-  }
-  std::array<float, (kCells + 2) * (kCells + 2) * kDepth> sums_{};
-};
+// The parts of all cells at once, as CellShares::part() says.
+void add_shares(const CellShares& s, int32_t* sums) {
+  using Floats = float __attribute__((vector_size(16)));
+  using Integers = int32_t __attribute__((vector_size(16)));
+  using Pair = int32_t __attribute__((vector_size(8)));
+  const Floats cells{s.cells[0], s.cells[1], s.cells[2], s.cells[3]}, second = cells * s.next;
+  const auto first_parts = __builtin_convertvector(cells - second + 0.5f, Integers);
+  const auto second_parts = __builtin_convertvector(second + 0.5f, Integers);
+  const Integers upper = __builtin_shuffle(first_parts, second_parts, Integers{0, 4, 1, 5});
+  const Integers lower = __builtin_shuffle(first_parts, second_parts, Integers{2, 6, 3, 7});
+  const auto add = [&](int cell, int32_t a, int32_t b) {
+    int32_t* const at = sums + s.at + CellShares::offset(cell);
+    Pair old;
+    std::memcpy(&old, at, sizeof old);
+    old += Pair{a, b};
+    std::memcpy(at, &old, sizeof old);
+  };
+  add(0, upper[0], upper[1]), add(1, upper[2], upper[3]);
+  add(2, lower[0], lower[1]), add(3, lower[2], lower[3]);
+}
+// In halves, as a team adds them.
+float squares_of(const Numbers& all) {
+  Numbers sums;
+  for (size_t k = 0; k < all.size(); ++k) sums[k] = all[k] * all[k];
+  for (size_t half = sums.size() / 2; half > 0; half /= 2)
+    for (size_t k = 0; k < half; ++k) sums[k] += sums[k + half];
+  return sums[0];
+}
 
 }  // namespace
 
 void describe_keypoint(const std::vector<Octave>& octaves, const Keypoint& point, uint8_t* to) {
   const FloatPlane& plane = octaves[static_cast<size_t>(point.octave)].smooth[static_cast<size_t>(point.layer)];
-  float angle = 360.0f - point.angle;
-  if (std::fabs(angle - 360.0f) < 1e-6f) angle = 0;
-  const float cell = 3 * point.scale;  // pixels
-  const double turn = angle * std::numbers::pi / 180;
-  const TurnedCells cells{static_cast<float>(std::cos(turn)) / cell, static_cast<float>(std::sin(turn)) / cell, angle};
-  const auto diagonal = std::sqrt(static_cast<double>(plane.width * plane.width + plane.height * plane.height));
-  const int radius =
-      static_cast<int>(std::min(std::nearbyint(cell * 1.4142135623730951 * (kCells + 1) * 0.5), std::floor(diagonal)));
-  const GradientRows rows(plane, std::llrint(point.x), std::llrint(point.y), radius);
-  const auto columns = static_cast<size_t>(rows.columns());
+  const DescriptorRule rule(point);
+  const GradientWindow w = window_around(point, rule.radius(plane.height, plane.width), plane.height, plane.width);
+  const GradientRows rows(plane, w);
+  const auto columns = static_cast<size_t>(w.columns);
   std::vector<float> numbers(5 * columns), weights;
   float *const magnitudes = numbers.data(), *const angles = magnitudes + columns, *const down = angles + columns;
   float *const across = down + columns, *const direction = across + columns;
-  for (int k = 0; k <= radius; ++k) {
-    const float at = static_cast<float>(k) / cell;
-    weights.push_back(std::exp(-at * at * (2.0f / (kCells * kCells))));
-  }
+  for (int32_t k = 0; k <= w.radius; ++k) weights.push_back(rule.weight(k));
   const Target target = best_target();
-  Histograms sums;
-  for (int i = rows.first_row(); i <= rows.last_row(); ++i) {
+  std::array<int32_t, kHistogramNumbers> sums{};
+  for (int32_t i = w.first_row; i <= w.last_row; ++i) {
     rows.compute(i, magnitudes, angles);
     PENSTOCK_FOR_TARGET(target, descriptor_cells,
-                        place_row(cells, static_cast<float>(i), static_cast<float>(rows.first_column()), angles,
+                        place_row(rule, static_cast<float>(i), static_cast<float>(w.first_column), angles,
                                   static_cast<int64_t>(columns), down, across, direction));
     for (size_t k = 0; k < columns; ++k) {
-      if (!(down[k] > -1 && down[k] < kCells && across[k] > -1 && across[k] < kCells)) continue;
-      const auto column = static_cast<size_t>(std::abs(rows.first_column() + static_cast<int>(k)));
+      const CellPlace place{down[k], across[k], direction[k]};
+      if (!place.counts()) continue;
+      const auto column = static_cast<size_t>(std::abs(w.first_column + static_cast<int32_t>(k)));
       const float weight = weights[static_cast<size_t>(std::abs(i))] * weights[column];
-      sums.add(down[k], across[k], direction[k], magnitudes[k] * weight);
+      add_shares(shares_of(place, magnitudes[k] * weight * rule.factor), sums.data());
     }
   }
-  sums.write(to);
+  Numbers all;
+  for (int k = 0; k < kSiftNumbers; ++k) all[static_cast<size_t>(k)] = number_of_cells(sums.data(), k);
+  const float squares = squares_of(all);
+  for (float& v : all) v = cut_number(v, squares);
+  const float cut_squares = squares_of(all);
+  for (size_t k = 0; k < all.size(); ++k) to[k] = scaled_number(all[k], cut_squares);
 }
 
 }  // namespace penstock

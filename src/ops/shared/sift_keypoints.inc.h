@@ -39,11 +39,9 @@ inline void mark_extremes(const float* __restrict row, const float* __restrict m
 }
 inline void gradients(const float* __restrict above, const float* __restrict row, const float* __restrict below,
                       int64_t n, float* __restrict magnitudes, float* __restrict angles) {
-  constexpr float kDegrees = 57.29577951f;
   for (int64_t x = 0; x < n; ++x) {
-    const float dx = row[x + 1] - row[x - 1], dy = above[x] - below[x];
-    magnitudes[x] = sqrt(dx * dx + dy * dy);
-    const float angle = single_precision::atan2(dy, dx) * kDegrees;
-    angles[x] = angle < 0 ? angle + 360.0f : angle;
+    const Gradient g = gradient_of(row[x + 1] - row[x - 1], above[x] - below[x]);
+    magnitudes[x] = g.magnitude;
+    angles[x] = g.angle;
   }
 }
