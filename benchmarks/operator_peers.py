@@ -73,7 +73,7 @@ def resampling():
         peer(f"resize 224 {kind}", resize(224, how), notes.get(kind, ""))
     peer("resize 224 antialiased", resize(224, cv2.INTER_AREA), "areas in place of triangles")
     peer("resize 224 area", resize(224, cv2.INTER_AREA))
-    for kind, how in (*at.items(), ("area", cv2.INTER_AREA)):
+    for kind, how in (*at.items(), ("area", cv2.INTER_AREA), ("linear_exact", cv2.INTER_LINEAR_EXACT)):
         if kind != "nearest":
             peer(f"resize 224 {kind} as OpenCV", resize(224, how))
     peer("tensor_resize", resize(224, cv2.INTER_LINEAR))

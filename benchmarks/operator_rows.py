@@ -114,8 +114,10 @@ def resampling():
         resize(f"resize 640 {kind}", 640, kind, TWO, antialias=False)
     for kind in ("linear", "cubic", "lanczos"):
         resize(f"resize 224 {kind} as OpenCV", 224, kind, BYTES, compat="opencv")
-    by_area = {"interp_type": "area", "compat": "opencv"}
-    row("resize 224 area as OpenCV", "image", BYTES, lambda f, x: f.fn.resize(x, size=[224, 224], **by_area))
+    for kind in ("area", "linear_exact"):
+        how = {"interp_type": kind, "compat": "opencv"}
+        call = lambda f, x, how=how: f.fn.resize(x, size=[224, 224], **how)
+        row(f"resize 224 {kind} as OpenCV", "image", BYTES, call)
     row(
         "resize_crop_mirror",
         "image",

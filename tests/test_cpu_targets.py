@@ -23,7 +23,7 @@ def digest():
             fn.resize(x, size=[9, 11], interp_type=2),
             fn.resize(x.astype(np.float16), size=[50, 9]),
             fn.resize(x, size=[shape[0] // 2, shape[1] // 2], interp_type="area"),
-            *(fn.resize(x, size=[31, 58], interp_type=kind, compat="opencv") for kind in (1, 2, 3)),
+            *(fn.resize(x, size=[31, 58], interp_type=kind, compat="opencv") for kind in (1, 2, 3, 9)),
             fn.gaussian_blur(penstock.tensor(x, layout="HWC"), sigma=2.0).numpy(),
             fn.crop_mirror_normalize(x, mirror=1, std=[3.0]),
             fn.crop_mirror_normalize(x, dtype="float16", std=[7.0]),

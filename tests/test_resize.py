@@ -307,7 +307,7 @@ def test_resize_crop_mirror_is_resize_then_crop_then_flip(seed):
         ({"size": [4, 4], "mode": "fit"}, "mode must be"),
         ({"resize_shorter": 4, "mode": "stretch"}, "mode='stretch'"),
         ({"size": [4, 4], "roi_start": [0, 0]}, "together"),
-        ({"size": [4, 4], "interp_type": 9}, "interp_type must be"),
+        ({"size": [4, 4], "interp_type": 10}, "interp_type must be"),
         ({"size": [float("nan"), 4]}, "size must be a number"),
         ({"size": [float("inf"), 4]}, "finite"),
         ({"size": [1e12, 4]}, "too large"),

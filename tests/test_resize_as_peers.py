@@ -78,6 +78,66 @@ def test_values_are_opencvs(own_code, name, dtype):
         np.testing.assert_array_equal(y, by_opencv(x, size, OPENCV[name]), f"{x.shape} {size}")
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16", "float32"])
+def test_linear_exact_is_opencvs(own_code, dtype):
+    """Also where each side is halved, of which OpenCV makes means, and where one side is not."""
+    rng = np.random.default_rng(15)
+    for k in range(CASES if dtype == "uint8" else CASES // 2):
+        (h, w), size, c = rng.integers(1, 60, 2), rng.integers(1, 90, 2), int(rng.integers(1, 7))
+        if k % 4 == 0:
+            h, w = size[0] * 2, size[1] * (2 if k % 8 else 1)
+        low, high = (0, 1) if dtype == "float32" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        x = rng.uniform(low, high, (h, w, c)).astype(dtype)
+        if dtype == "float32" and not ((h, w) % size).any():
+            continue  # OpenCV makes means of whole pixels, in another order
+        y = fn.resize(x, size=size.astype(np.float32), interp_type="linear_exact", compat="opencv")
+        np.testing.assert_array_equal(y, by_opencv(x, size, cv2.INTER_LINEAR_EXACT), f"{x.shape} {size}")
+
+
+@pytest.mark.parametrize("name", ["linear", "area", "linear_exact"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16"])
+def test_halves_are_opencvs(own_code, name, dtype):
+    rng, limits = np.random.default_rng(17), np.iinfo(dtype)
+    for channels in (1, 2, 3, 4, 5, 8):
+        for _ in range(5):
+            n = rng.integers(1, 40, 2)
+            x = rng.integers(limits.min, limits.max, (*2 * n, channels), dtype, endpoint=True)
+            y = fn.resize(x, size=n.astype(np.float32), interp_type=name, compat="opencv")
+            np.testing.assert_array_equal(y, by_opencv(x, n, OPENCV.get(name, cv2.INTER_LINEAR_EXACT)), f"{x.shape}")
+
+
+def test_linear_exact_in_layouts_and_regions():
+    rng = np.random.default_rng(16)
+    x = rng.integers(0, 256, (21, 34, 3), np.uint8)
+    wanted = by_opencv(x, [30, 17], cv2.INTER_LINEAR_EXACT)
+    given = {"size": [30, 17], "interp_type": "linear_exact", "compat": "opencv"}
+    for layout, axes in (("HWC", (0, 1, 2)), ("CHW", (2, 0, 1))):
+        y = fn.resize(penstock.tensor(np.ascontiguousarray(x.transpose(axes)), layout=layout), **given)
+        np.testing.assert_array_equal(y.numpy(), wanted.transpose(axes))
+    y = fn.resize(penstock.tensor(np.stack([x, x[::-1]]), layout="FHWC"), **given).numpy()
+    np.testing.assert_array_equal(y, [wanted, by_opencv(x[::-1].copy(), [30, 17], cv2.INTER_LINEAR_EXACT)])
+    mirrored = fn.resize(x, roi_start=[0, 34], roi_end=[21, 0], **given)
+    np.testing.assert_array_equal(mirrored, by_opencv(x[:, ::-1].copy(), [30, 17], cv2.INTER_LINEAR_EXACT))
+    floats = fn.resize(x, dtype="float32", **given)
+    np.testing.assert_array_equal(floats, wanted.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    "dtype, given, error",
+    [
+        ("int32", {"compat": "opencv"}, "linear_exact resizes uint8, uint16, int16 and floats, got int32"),
+        ("uint8", {}, "linear_exact.* is for resize with compat='opencv'"),
+        ("uint8", {"compat": "torchvision"}, "linear_exact.* is for resize with compat='opencv'"),
+        ("uint8", {"compat": "opencv", "weights": "float32"}, "linear_exact.* without weights"),
+    ],
+)
+def test_what_linear_exact_refuses(dtype, given, error):
+    with pytest.raises((ValueError, TypeError), match=error):
+        fn.resize(np.zeros((4, 4, 3), dtype), size=[2, 2], interp_type="linear_exact", **given)
+    with pytest.raises(ValueError, match="linear_exact|linear or"):
+        fn.letterbox(np.zeros((4, 4, 3), np.uint8), size=8, interp_type="linear_exact")
+
+
 def test_means_of_whole_bytes_are_opencvs():
     rng = np.random.default_rng(14)
     for k in range(CASES // 2):
@@ -221,8 +281,8 @@ def test_resize_is_torchvision(name, mode, antialias):
         ({"compat": "PIL"}, "compat must be 'opencv', 'torchvision' or 'pillow', got 'PIL'"),
         ({"compat": "opencv", "outside": "cut"}, "compat='opencv' has another rule than outside='cut'"),
         ({"compat": "pillow", "antialias": False}, "compat='pillow' is antialiased"),
-        ({"interp_type": 9}, r"8 \(area\), got 9"),
-        ({"interp_type": 9, "compat": "opencv"}, r"8 \(area\), got 9"),
+        ({"interp_type": 10}, r"8 \(area\), got 10"),
+        ({"interp_type": 10, "compat": "opencv"}, r"8 \(area\), got 10"),
     ],
 )
 def test_wrong_peers_are_named(arguments, message):

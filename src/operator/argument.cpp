@@ -233,7 +233,8 @@ const std::vector<Choice>& choices_of(const ArgInfo& info) {
                  {5, {"gaussian", "interp_gaussian"}},
                  {6, {"box", "interp_box"}},
                  {7, {"hamming", "interp_hamming"}},
-                 {8, {"area", "interp_area"}}},
+                 {8, {"area", "interp_area"}},
+                 {9, {"linear_exact", "interp_linear_exact"}}},
       spaces = {{0, {"rgb"}}, {1, {"bgr"}}, {2, {"gray", "grey"}}, {3, {"ycbcr"}}, {4, {"any_data"}}},
       // Those of color_space_conversion, whose numbers are ColorFormat's (ops/shared/color_formats.h).
       formats = {{0, {"rgb"}},    {1, {"bgr"}},   {2, {"gray", "grey"}},  {3, {"ycbcr"}},  {5, {"rgba"}},

@@ -13,15 +13,17 @@ struct Resize : ResampleOperator, WholeResizeArguments {
                "computed in float64, sums in float32. Samples outside the input repeat its edge, or have no weight. A "
                "region limits the position of the result, not what the filter reads. Layouts: any with H and W; the "
                "output keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).\n\n"
-               "With compat=\"opencv\", linear, cubic, LANCZOS4 and area give the bytes of cv2.resize, where OpenCV's "
-               "own code "
-               "computes them (cv2.ipp.setUseIPP(False)): IPP rounds cubic bytes of 1, 3 or 4 channels otherwise (4 % "
-               "differ by 1), and linear and cubic sums of other types. Values of other types are OpenCV's, too, but "
-               "for rounding where it makes means of whole pixels of them. dtype converts these values. Such a resize "
-               "takes images, no volumes, and joins no stage. If weights, min_filter, mag_filter or a filter for each "
-               "sample is given, sums are in float32 instead: bytes differ by at most 1, for linear 12 % of bytes of "
-               "noise, from IPP's cubic 1 of 100,000. Nearest always gives OpenCV's values, area without compat its "
-               "bytes where it makes means of whole pixels and their number is odd or a power of two.\n\n"
+               "With compat=\"opencv\", linear, cubic, LANCZOS4 and area give the bytes of cv2.resize, where "
+               "OpenCV's own code computes them (cv2.ipp.setUseIPP(False)): IPP rounds cubic bytes of 1, 3 "
+               "or 4 channels otherwise (4 % differ by 1), and linear and cubic sums of other types. Values "
+               "of other types are OpenCV's, too, but for rounding where it makes means of whole pixels of "
+               "them, other than four of 16 bits. linear_exact gives the values of INTER_LINEAR_EXACT, of "
+               "uint8, uint16 and int16, and of floats those of linear. dtype converts these values. Such a "
+               "resize takes images, no volumes, and joins no stage. If weights, min_filter, mag_filter or a "
+               "filter for each sample is given, sums are in float32 instead: bytes differ by at most 1, for "
+               "linear 12 % of bytes of noise, from IPP's cubic 1 of 100,000. Nearest always gives OpenCV's "
+               "values, area without compat its bytes where it makes means of whole pixels and their number "
+               "is odd or a power of two.\n\n"
                "Example:\n"
                ">>> image = np.zeros((480, 640, 3), np.uint8)\n"
                ">>> small = fn.resize(image, size=[240, 320], interp_type=\"area\", compat=\"opencv\")")
@@ -60,7 +62,8 @@ std::string choose_resize(const OpInfo& info, size_t, std::span<const Argument> 
     if (name != "interp_type") continue;
     if (args[k].batch) return info.name;
     const auto filter = value_as<int64_t>(without_name(info.args[k], args[k].value));
-    if ((filter < 1 || filter > 3) && filter != 8) return info.name;  // linear, cubic, lanczos3, area
+    const bool own = (filter >= 1 && filter <= 3) || filter == 8 || filter == kLinearExact;
+    if (!own) return info.name;  // linear, cubic, lanczos3, area, linear_exact
   }
   return opencv ? info.name + "@opencv" : info.name;
 }

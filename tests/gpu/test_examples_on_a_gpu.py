@@ -96,3 +96,18 @@ def test_background_blur():
         ), tensors
 
     check(chain("cpu"), chain("gpu"))
+
+
+def test_detections_drawn(drawn):
+    """benchmarks/gpu/detection.py: boxes kept and drawn on either device."""
+    sys.path.append(str(EXAMPLES.parent / "benchmarks" / "gpu"))
+    import detection
+
+    files = sorted(str(path) for path in drawn.rglob("*.jpg"))
+    expected, found = detection.penstock_program(files, 3, 2, "cpu", "cpu")()
+    assert found.sum() > 3
+    for boxes_on in ("gpu", "cpu"):
+        got, numbers = detection.penstock_program(files, 3, 2, "gpu", boxes_on)()
+        np.testing.assert_array_equal(numbers, found)
+        for a, b in zip(expected, got):
+            np.testing.assert_array_equal(b, a)

@@ -38,7 +38,28 @@ def test_filters_of_other_libraries(compat, kind):
         on_both(x, "HWC", size=rng.integers(4, 60, 2).astype(np.float32), interp_type=kind, compat=compat)
 
 
-@pytest.mark.parametrize("kind", ["linear", "cubic", "lanczos3", "area"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+@pytest.mark.parametrize("kind", ["area", "linear", "linear_exact"])
+def test_samples_of_a_batch_that_need_unlike_kernels(kind, dtype):
+    """Some shrink, some grow, some are halved."""
+    rng = np.random.default_rng(6)
+    for channels in (1, 3, 5):
+        x = [
+            rng.integers(0, 256, (*n, channels)).astype(dtype) for n in ((20, 60), (5, 60), (25, 25), (5, 12), (20, 60))
+        ]
+        on_both(x, "HWC", size=[10, 30], interp_type=kind, compat="opencv")
+
+
+def test_linear_exact():
+    rng = np.random.default_rng(5)
+    for dtype in ("uint8", "uint16", "int16", "float32"):
+        for channels in (1, 2, 3, 5):
+            x = [rng.integers(-300, 60000, (20, 2 * n, channels)).astype(dtype) for n in (17, 30)]
+            for size in ([10, 17], [33, 45], [7, 90]):
+                on_both(x, "HWC", size=size, interp_type="linear_exact", compat="opencv")
+
+
+@pytest.mark.parametrize("kind", ["linear", "cubic", "lanczos3", "area", "linear_exact"])
 def test_opencvs_values_in_other_layouts(kind):
     rng = np.random.default_rng(4)
     for layout, shape in (("HW", (20, 33)), ("CHW", (3, 20, 33)), ("FHWC", (2, 20, 33, 1))):

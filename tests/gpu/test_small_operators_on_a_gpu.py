@@ -53,6 +53,7 @@ CALLS = {
     "nms_mask": ([MANY, CLASSES], {"iou_type": "diou", "bbox_layout": "cxcywh", "output_mask": True}),
     "nms_soft": ([MANY, SCORES, NAMES], {"soft": "gaussian", "score_threshold": 0.1}),
     "nms_soft_mask": ([[c[:90] for c in MANY], [c[:90] for c in CLASSES]], {"soft": "linear", "output_mask": True}),
+    "nms_soft_few": ([MANY, SCORES], {"soft": "linear", "output_mask": True, "score_threshold": 0.5}),
     "box_encoder": ([BOXES, LABELS], {"anchors": ANCHORS}),
     "box_encoder_offsets": ([BOXES, LABELS], {"anchors": ANCHORS, "offset": True, "scale": 3.0, "criteria": 0.2}),
     "random_bbox_crop": (

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs and outputs in CUDA shared memory: the server's own protocol, with a stand-in for its CUDA runtime and the emulated GPU."""
+"""Inputs and outputs in CUDA shared memory: the server's own protocol, with a stand-in for its CUDA runtime and the emulated GPU, or
+with a real one (gpu_regions.py)."""
 
 import base64
 import contextlib
@@ -8,9 +9,10 @@ from multiprocessing import shared_memory
 
 import numpy as np
 import pytest
+from gpu_regions import REAL, Region, surroundings
 from penstock import fn, pipeline_def, types
 from served_pipelines import classification, decoded, of_pipeline, photograph, photographs
-from triton_server import ROOT, RequestError, Server, bytes_elements, save_model
+from triton_server import RequestError, Server, bytes_elements, save_model
 
 
 @pipeline_def(batch_size=16, num_threads=2)
@@ -46,14 +48,10 @@ def gpu_server(backends, tmp_path_factory):
             save_model(folder / "models", f"{name}.penstock", made(device="gpu"))
     save_model(folder / "models", "host.penstock", classification())
     save_model(folder / "models", "any.penstock", decoded())
-    surroundings = {
-        "PENSTOCK_GPU_LIBRARY": str(ROOT / "build" / "libpenstock_emulated_gpu.so"),
-        "PENSTOCK_EMULATED_LOG": str(folder / "gpu"),
-        "LD_PRELOAD": str(ROOT / "build" / "libstandin_cudart.so"),
-    }
     (folder / "gpu").touch()
     options = ["--cuda-memory-pool-byte-size=0:0", "--pinned-memory-pool-byte-size=0"]
-    with Server(folder / "models", backends, folder / "log", *options, environment=surroundings) as running:
+    variables = surroundings(folder / "gpu")
+    with Server(folder / "models", backends, folder / "log", *options, environment=variables) as running:
         running.folder = folder
         yield running
 
@@ -71,17 +69,16 @@ def regions(gpu_server, gpu_client):
 
         def one(name, content):
             size = content if isinstance(content, int) else len(content)
-            memory = shared_memory.SharedMemory(create=True, size=size)
-            stack.callback(memory.unlink)
+            memory = Region(size)
             stack.callback(memory.close)
-            handle = base64.b64encode(f"/{memory.name}".encode().ljust(64, b"\0")).decode()
+            handle = base64.b64encode(memory.handle).decode()
             path = f"/v2/cudasharedmemory/region/{name}"
             gpu_client.json(
                 "POST", f"{path}/register", {"raw_handle": {"b64": handle}, "device_id": 0, "byte_size": size}
             )
             stack.callback(gpu_client.json, "POST", f"{path}/unregister")
             if not isinstance(content, int):
-                memory.buf[:size] = content
+                memory.write(content)
             return memory
 
         yield one
@@ -99,7 +96,7 @@ def given(name, region, array):
 
 def read(memory, like, offset=0):
     like = np.asarray(like)
-    return np.frombuffer(memory.buf, like.dtype, like.size, offset).reshape(like.shape).copy()
+    return np.frombuffer(memory.read(like.nbytes, offset), like.dtype).reshape(like.shape)
 
 
 def pictures(count):
@@ -124,6 +121,8 @@ def test_arrays_stay_on_the_gpu(gpu_server, gpu_client, regions):
         )
         for memory, array in zip(got, expected):
             np.testing.assert_array_equal(read(memory, array, offset), array)
+        if REAL:
+            continue  # it keeps no log
         log = (gpu_server.folder / "gpu").read_text()
         assert "gpu 0: launch" in log
         for bytes_ in (
@@ -171,6 +170,41 @@ def test_half_on_each_device(gpu_client, regions):
     answer = gpu_client.infer("gray_and_cut.penstock", {"images": images, "rows": rows}, outputs)
     np.testing.assert_array_equal(answer["OUTPUT0"], expected[0])
     np.testing.assert_array_equal(read(got, expected[2]), expected[2])
+
+
+@pytest.fixture
+def host_regions(gpu_client):
+    """host_regions(name, bytes): memory of the host that the server knows."""
+    with contextlib.ExitStack() as stack:
+
+        def one(name, size):
+            memory = shared_memory.SharedMemory(create=True, size=size)
+            stack.callback(memory.unlink)
+            stack.callback(memory.close)
+            path = f"/v2/systemsharedmemory/region/{name}"
+            gpu_client.json("POST", f"{path}/register", {"key": f"/{memory.name}", "offset": 0, "byte_size": size})
+            stack.callback(gpu_client.json, "POST", f"{path}/unregister")
+            return memory
+
+        yield one
+
+
+def test_memory_of_both_devices(gpu_client, regions, host_regions):
+    """A GPU's model reads the one input in the host's memory and the other in the GPU's, and writes an output to each."""
+    images, rows = pictures(5), np.full((5, 1), 9, np.int32)
+    expected = [np.asarray(e) for e in of_pipeline(gray_and_cut(), images=list(images), rows=list(rows[:, 0]))]
+    host_regions("from_host", images.nbytes).buf[: images.nbytes] = images.tobytes()
+    regions("from_gpu", rows.tobytes())
+    got = [host_regions("to_host", expected[0].nbytes), regions("to_gpu", expected[1].nbytes)]
+    outputs = [
+        {"name": f"OUTPUT{k}", "parameters": inside(name, expected[k].nbytes)}
+        for k, name in enumerate(("to_host", "to_gpu"))
+    ]
+    inputs = [given("images", "from_host", images), given("rows", "from_gpu", rows)]
+    gpu_client.send("gray_and_cut.penstock", inputs, b"", outputs)
+    on_host = np.frombuffer(bytes(got[0].buf[: expected[0].nbytes]), np.uint8).reshape(expected[0].shape)
+    np.testing.assert_array_equal(on_host, expected[0])
+    np.testing.assert_array_equal(read(got[1], expected[1]), expected[1])
 
 
 def test_what_is_wrong_is_an_error(gpu_client, regions):

@@ -1206,7 +1206,8 @@ struct TensorResizeArguments {
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
   // Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, hamming:
-  // Pillow's. Default: Interpolation::linear.
+  // Pillow's. linear_exact: OpenCV's INTER_LINEAR_EXACT, of resize with compat="opencv" alone. Default:
+  // Interpolation::linear.
   PerSampleChoice<Interpolation> interp_type{};
   // Filter of axes that grow. Default: Interpolation::linear.
   PerSampleChoice<Interpolation> mag_filter{};

@@ -264,14 +264,15 @@ inline detail::ChoiceNames names_of(ImageType) {
 }
 
 enum class Interpolation {
-  nearest = 0, linear = 1, cubic = 2, lanczos3 = 3, triangular = 4, gaussian = 5, box = 6, hamming = 7, area = 8
+  nearest = 0, linear = 1, cubic = 2, lanczos3 = 3, triangular = 4, gaussian = 5, box = 6, hamming = 7, area = 8,
+  linear_exact = 9
 };
 inline detail::ChoiceNames names_of(Interpolation) {
   static constexpr detail::ChoiceName all[] = {
     {0, "nearest"}, {1, "linear"}, {2, "cubic"}, {3, "lanczos3"}, {4, "triangular"}, {5, "gaussian"}, {6, "box"},
-    {7, "hamming"}, {8, "area"}
+    {7, "hamming"}, {8, "area"}, {9, "linear_exact"}
   };
-  return {all, 9, true};
+  return {all, 10, true};
 }
 
 enum class IouType {

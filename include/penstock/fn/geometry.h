@@ -620,7 +620,8 @@ struct RandomResizedCropArguments {
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
   // Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, hamming:
-  // Pillow's. Default: Interpolation::linear.
+  // Pillow's. linear_exact: OpenCV's INTER_LINEAR_EXACT, of resize with compat="opencv" alone. Default:
+  // Interpolation::linear.
   PerSampleChoice<Interpolation> interp_type{};
   // Filter of axes that grow. Default: Interpolation::linear.
   PerSampleChoice<Interpolation> mag_filter{};
@@ -732,7 +733,8 @@ struct ResizeArguments {
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
   // Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, hamming:
-  // Pillow's. Default: Interpolation::linear.
+  // Pillow's. linear_exact: OpenCV's INTER_LINEAR_EXACT, of resize with compat="opencv" alone. Default:
+  // Interpolation::linear.
   PerSampleChoice<Interpolation> interp_type{};
   // Filter of axes that grow. Default: Interpolation::linear.
   PerSampleChoice<Interpolation> mag_filter{};
@@ -799,11 +801,12 @@ struct ResizeArguments {
 // With compat="opencv", linear, cubic, LANCZOS4 and area give the bytes of cv2.resize, where OpenCV's own code
 // computes them (cv2.ipp.setUseIPP(false)): IPP rounds cubic bytes of 1, 3 or 4 channels otherwise (4 % differ by 1),
 // and linear and cubic sums of other types. Values of other types are OpenCV's, too, but for rounding where it makes
-// means of whole pixels of them. dtype converts these values. Such a resize takes images, no volumes, and joins no
-// stage. If weights, min_filter, mag_filter or a filter for each sample is given, sums are in float32 instead: bytes
-// differ by at most 1, for linear 12 % of bytes of noise, from IPP's cubic 1 of 100,000. Nearest always gives OpenCV's
-// values, area without compat its bytes where it makes means of whole pixels and their number is odd or a power of
-// two.
+// means of whole pixels of them, other than four of 16 bits. linear_exact gives the values of INTER_LINEAR_EXACT, of
+// uint8, uint16 and int16, and of floats those of linear. dtype converts these values. Such a resize takes images, no
+// volumes, and joins no stage. If weights, min_filter, mag_filter or a filter for each sample is given, sums are in
+// float32 instead: bytes differ by at most 1, for linear 12 % of bytes of noise, from IPP's cubic 1 of 100,000.
+// Nearest always gives OpenCV's values, area without compat its bytes where it makes means of whole pixels and their
+// number is odd or a power of two.
 //
 // Computes in float64: the weights and positions of taps, once for each row and column of a tile, because float32 has
 // too few digits for positions in large images.
@@ -853,7 +856,8 @@ struct ResizeCropMirrorArguments {
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
   // Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, hamming:
-  // Pillow's. Default: Interpolation::linear.
+  // Pillow's. linear_exact: OpenCV's INTER_LINEAR_EXACT, of resize with compat="opencv" alone. Default:
+  // Interpolation::linear.
   PerSampleChoice<Interpolation> interp_type{};
   // Filter of axes that grow. Default: Interpolation::linear.
   PerSampleChoice<Interpolation> mag_filter{};

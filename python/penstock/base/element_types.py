@@ -64,6 +64,7 @@ class InterpType(IntEnum):
     INTERP_BOX = 6
     INTERP_HAMMING = 7
     INTERP_AREA = 8
+    INTERP_LINEAR_EXACT = 9
 
     def __str__(self):
         return f"DALIInterpType.{self.name}"
@@ -158,6 +159,7 @@ INTERP_NN, INTERP_LINEAR, INTERP_CUBIC, INTERP_LANCZOS3, INTERP_TRIANGULAR, INTE
     InterpType.INTERP_GAUSSIAN,
 )
 INTERP_BOX, INTERP_HAMMING, INTERP_AREA = InterpType.INTERP_BOX, InterpType.INTERP_HAMMING, InterpType.INTERP_AREA
+INTERP_LINEAR_EXACT = InterpType.INTERP_LINEAR_EXACT
 DALIDataType, DALIImageType, DALIInterpType = DType, ImageType, InterpType
 FLOAT32 = DType.FLOAT
 # Layouts of a sample, without the N of the batch; SAME is the input's.

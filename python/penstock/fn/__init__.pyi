@@ -13,7 +13,10 @@ Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, 
 # One value for each sample; lists may hold values of a pipeline. No text: a Sequence would take one.
 PerSample: TypeAlias = Batch | DataNode | Tensor | NDArray[Any] | list[Any] | tuple[Any, ...]
 Interp: TypeAlias = (
-    InterpType | Literal["nearest", "linear", "cubic", "lanczos3", "triangular", "gaussian", "box", "hamming", "area"]
+    InterpType
+    | Literal[
+        "nearest", "linear", "cubic", "lanczos3", "triangular", "gaussian", "box", "hamming", "area", "linear_exact"
+    ]
 )
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
@@ -9251,7 +9254,8 @@ def random_resized_crop(
             is taken.
         interp_type (int, or one per sample, default 'linear'): Default of min_filter and
             mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box,
-            hamming: Pillow's.
+            hamming: Pillow's. linear_exact: OpenCV's INTER_LINEAR_EXACT, of resize with
+            compat="opencv" alone.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
@@ -9610,11 +9614,13 @@ def resize(
     OpenCV's own code computes them (cv2.ipp.setUseIPP(False)): IPP rounds cubic bytes of 1, 3
     or 4 channels otherwise (4 % differ by 1), and linear and cubic sums of other types. Values
     of other types are OpenCV's, too, but for rounding where it makes means of whole pixels of
-    them. dtype converts these values. Such a resize takes images, no volumes, and joins no
-    stage. If weights, min_filter, mag_filter or a filter for each sample is given, sums are in
-    float32 instead: bytes differ by at most 1, for linear 12 % of bytes of noise, from IPP's
-    cubic 1 of 100,000. Nearest always gives OpenCV's values, area without compat its bytes
-    where it makes means of whole pixels and their number is odd or a power of two.
+    them, other than four of 16 bits. linear_exact gives the values of INTER_LINEAR_EXACT, of
+    uint8, uint16 and int16, and of floats those of linear. dtype converts these values. Such a
+    resize takes images, no volumes, and joins no stage. If weights, min_filter, mag_filter or a
+    filter for each sample is given, sums are in float32 instead: bytes differ by at most 1, for
+    linear 12 % of bytes of noise, from IPP's cubic 1 of 100,000. Nearest always gives OpenCV's
+    values, area without compat its bytes where it makes means of whole pixels and their number
+    is odd or a power of two.
 
     Computes in float64: the weights and positions of taps, once for each row and column of a
     tile, because float32 has too few digits for positions in large images.
@@ -9623,7 +9629,8 @@ def resize(
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         interp_type (int, or one per sample, default 'linear'): Default of min_filter and
             mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box,
-            hamming: Pillow's.
+            hamming: Pillow's. linear_exact: OpenCV's INTER_LINEAR_EXACT, of resize with
+            compat="opencv" alone.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
@@ -9827,7 +9834,8 @@ def resize_crop_mirror(
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         interp_type (int, or one per sample, default 'linear'): Default of min_filter and
             mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box,
-            hamming: Pillow's.
+            hamming: Pillow's. linear_exact: OpenCV's INTER_LINEAR_EXACT, of resize with
+            compat="opencv" alone.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
@@ -11454,7 +11462,8 @@ def tensor_resize(
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         interp_type (int, or one per sample, default 'linear'): Default of min_filter and
             mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box,
-            hamming: Pillow's.
+            hamming: Pillow's. linear_exact: OpenCV's INTER_LINEAR_EXACT, of resize with
+            compat="opencv" alone.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;

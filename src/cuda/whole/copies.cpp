@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 #include "cuda/kernels/kernel_writer.h"
 #include "cuda/stages/stage_table.h"
@@ -105,10 +106,15 @@ static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
 }
 
 void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
-  std::vector<CopyStep> same, converted;  // for one operator: elements of one size, conversions between two types
-  for (const CopyStep& s : steps) (s.from.dtype == s.to.dtype ? same : converted).push_back(s);
-  enqueue_alike(same, to);
-  enqueue_alike(converted, to);
+  // Elements of one size together, and conversions between the same types: results of an operator may have several.
+  const auto kind = [](const CopyStep& s) {
+    const bool converts = s.from.dtype != s.to.dtype;
+    return std::tuple(converts, converts ? s.from.dtype : DType::none, converts ? s.to.dtype : DType::none,
+                      converts ? 0 : size_of(s.from.dtype));
+  };
+  std::map<decltype(kind(steps[0])), std::vector<CopyStep>> kinds;
+  for (const CopyStep& s : steps) kinds[kind(s)].push_back(s);
+  for (const auto& [_, alike] : kinds) enqueue_alike(alike, to);
 }
 
 }  // namespace penstock

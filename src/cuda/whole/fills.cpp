@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants over boxes, from values on the host or on the device.
+#include <algorithm>
+
 #include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/device_work.h"
 #include "cuda/whole/given_numbers.h"
@@ -18,6 +20,13 @@ struct FillDim {
 
 void enqueue_fills(std::span<const FillStep> steps, Launches& to) {
   if (steps.empty()) return;
+  const auto same = [&](const FillStep& s) { return s.to.dtype == steps[0].to.dtype; };
+  if (!std::ranges::all_of(steps, same)) {  // results of an operator may have several types
+    std::vector<FillStep> first, others;
+    for (const FillStep& s : steps) (same(s) ? first : others).push_back(s);
+    enqueue_fills(first, to);
+    return enqueue_fills(others, to);
+  }
   EntryTable<whole::FillRow> entries;
   const int64_t group = whole::kFillBytes / static_cast<int64_t>(size_of(steps[0].to.dtype));
   for (const FillStep& step : steps) {

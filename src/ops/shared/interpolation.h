@@ -9,11 +9,19 @@
 
 namespace penstock {
 
+// cv2.INTER_LINEAR_EXACT, which is a form of resize alone.
+inline constexpr int kLinearExact = 9;
+
 // The public numbers of the filters (types.INTERP_NN ...).
 inline FilterKind filter_kind(const char* argument, int number) {
   constexpr FilterKind kinds[] = {FilterKind::nearest,  FilterKind::linear,     FilterKind::cubic,
                                   FilterKind::lanczos3, FilterKind::triangular, FilterKind::gaussian,
                                   FilterKind::box,      FilterKind::hamming,    FilterKind::area};
+  if (number == kLinearExact)
+    bad_argument(
+        "{} 9 (linear_exact) is for resize with compat='opencv', as interp_type of all samples and without weights, "
+        "min_filter and mag_filter",
+        argument);
   if (number < 0 || number > 8)
     bad_argument(
         "{} must be 0 (nearest), 1 (linear), 2 (cubic), 3 (lanczos3), 4 (triangular), 5 (gaussian), 6 (box), "
@@ -64,7 +72,7 @@ template <class Op> Schema<Op>&& interpolation_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("interp_type", &Op::interp_type,
            "Default of min_filter and mag_filter. area: the mean of what an output covers, OpenCV's INTER_AREA. box, "
-           "hamming: Pillow's.")
+           "hamming: Pillow's. linear_exact: OpenCV's INTER_LINEAR_EXACT, of resize with compat=\"opencv\" alone.")
       .arg("mag_filter", &Op::mag_filter, "Filter of axes that grow.")
       .arg("min_filter", &Op::min_filter, "Filter of axes that shrink.")
       .arg("antialias", &Op::antialias, "Antialiasing: widen the filter of an axis that shrinks; no effect on nearest.")

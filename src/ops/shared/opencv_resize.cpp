@@ -87,6 +87,30 @@ struct OpencvTables {
         for (int k = 0; k < taps; ++k) integers.push_back(static_cast<int16_t>(w[static_cast<size_t>(k)]));
     }
   }
+  // Of INTER_LINEAR_EXACT.
+  void add_exact(const AxisWindow& axis, int64_t in, int bits) {
+    const double per_sample = static_cast<double>(axis.out) / (axis.hi - axis.lo), scale = 1.0 / per_sample;
+    const auto one = static_cast<float>(1 << bits);
+    for (int64_t o = 0; o < axis.out; ++o) {
+      const double x = axis.lo + (scale * (static_cast<double>(o) + 0.5) - 0.5);
+      const double whole = std::floor(std::clamp(x, -1e9, 1e9));
+      auto at = static_cast<int64_t>(whole);
+      auto w = static_cast<float>(std::rint((x - whole) * (1 << bits)));
+      if (at < 0 || at >= in - 1) w = 0, at = std::clamp<int64_t>(at, 0, in - 1);
+      first.push_back(static_cast<int32_t>(at));
+      for (const float one_of_two : {one - w, w}) {
+        weights.push_back(one_of_two);
+        if (bits <= 8) integers.push_back(static_cast<int16_t>(one_of_two));
+      }
+    }
+  }
+  std::vector<std::byte> bytes() const {
+    std::vector<std::byte> all(first.size() * sizeof(int32_t) + weights.size() * sizeof(float));
+    const size_t positions = first.size() * sizeof(int32_t);
+    std::memcpy(all.data(), first.data(), positions);
+    std::memcpy(all.data() + positions, weights.data(), all.size() - positions);
+    return all;
+  }
 };
 
 // How many elements of a row of n OpenCV's vectors make in another order than what remains.
@@ -166,6 +190,61 @@ template <int taps> void opencv_images(const View& in, const View& out, const Op
   });
 }
 
+// INTER_LINEAR_EXACT: weights of bytes have 8 binary digits, those of 16 bits have 16.
+constexpr int exact_bits(DType t) { return t == DType::uint8 ? 8 : 16; }
+
+template <class T> class ExactRows {
+ public:
+  static constexpr bool kBytes = std::is_same_v<T, uint8_t>;
+  static constexpr int kBits = kBytes ? 8 : 16;
+  using Sum = std::conditional_t<kBytes, int32_t, int64_t>;
+  ExactRows(const T* in, T* out, const OpencvExactRule::Coef& c, const OpencvTables& t)
+      : in_(in), out_(out), c_(c), t_(t), n_(c.out.width * c.out.inner) {
+    for (auto& sums : sums_) sums.resize(static_cast<size_t>(n_ + 4));  // loops write a little past the end of a row
+  }
+  void make(int64_t from, int64_t to) {
+    for (int64_t y = from; y < to; ++y) {
+      const int64_t first = t_.first[static_cast<size_t>(c_.out.width + y)];
+      const Sum *const a = sums_of(first), *const b = sums_of(std::min(first + 1, c_.in.height - 1));
+      const auto weight = static_cast<Sum>(t_.weights[static_cast<size_t>((c_.out.width + y) * 2 + 1)]);
+      PENSTOCK_FOR_TARGET(best_target(), opencv_resize, join_exact_rows<kBits>(a, b, weight, n_, out_ + y * n_));
+    }
+  }
+
+ private:
+  const Sum* sums_of(int64_t y) {
+    Sum* const sums = sums_[y % 2].data();
+    if (held_[y % 2] == y) return sums;
+    held_[y % 2] = y;
+    const T* const row = in_ + y * c_.in.width * c_.in.inner;
+    const int32_t* const first = t_.first.data();
+    if constexpr (kBytes)
+      PENSTOCK_FOR_TARGET(best_target(), opencv_resize,
+                          sum_row<2>(row, c_.in.width, c_.in.inner, first, t_.integers.data(), c_.out.width, sums));
+    else
+      opencv_resize_scalar::sum_exact_row(row, c_.in.width, c_.in.inner, first, t_.weights.data(), c_.out.width,
+                                          int64_t{1} << kBits, sums);
+    return sums;
+  }
+
+  const T* in_;
+  T* out_;
+  const OpencvExactRule::Coef& c_;
+  const OpencvTables& t_;
+  int64_t n_;
+  std::array<std::vector<Sum>, 2> sums_;
+  int64_t held_[2] = {-1, -1};
+};
+
+template <class T>
+void exact_images(const View& in, const View& out, const OpencvExactRule::Coef& c, const OpencvTables& tables) {
+  const int64_t from = c.in.height * c.in.width * c.in.inner, made = c.out.height * c.out.width * c.out.inner;
+  for (int64_t i = 0; i < c.out.outer; ++i)
+    Crew::share(c.out.height, made * static_cast<int64_t>(sizeof(T)), [&](int64_t begin, int64_t end) {
+      ExactRows<T>(in.as<const T>() + i * from, out.as<T>() + i * made, c, tables).make(begin, end);
+    });
+}
+
 }  // namespace
 
 void make_in_own_type(const View& in, const View& out, const std::function<void(const View&)>& make) {
@@ -194,13 +273,26 @@ void resize_as_opencv(const View& in, const View& out, FilterKind kind, const Ax
     });
   };
   ElementStep step{&image_rule_text<OpencvResizeRule>, coef_bytes_of(c), tables, nullptr, host};
-  step.table = [tables] {
-    std::vector<std::byte> bytes(tables->first.size() * sizeof(int32_t) + tables->weights.size() * sizeof(float));
-    const size_t positions = tables->first.size() * sizeof(int32_t);
-    std::memcpy(bytes.data(), tables->first.data(), positions);
-    std::memcpy(bytes.data() + positions, tables->weights.data(), bytes.size() - positions);
-    return bytes;
+  step.table = [tables] { return tables->bytes(); };
+  to.map(in, out, std::move(step));
+}
+
+void resize_exactly_as_opencv(const View& in, const View& out, const AxisWindow& x, const AxisWindow& y,
+                              SampleWork& to) {
+  if (out.volume() == 0) return;
+  const int bits = exact_bits(in.dtype);
+  const OpencvExactRule::Coef c{image_extents(out.shape, out.layout), image_extents(in.shape, in.layout), bits};
+  auto tables = std::make_shared<OpencvTables>();
+  tables->add_exact(x, c.in.width, bits), tables->add_exact(y, c.in.height, bits);
+  const auto host = [=] {
+    make_in_own_type(in, out, [&](const View& own) {
+      if (in.dtype == DType::uint8) exact_images<uint8_t>(in, own, c, *tables);
+      else if (in.dtype == DType::uint16) exact_images<uint16_t>(in, own, c, *tables);
+      else exact_images<int16_t>(in, own, c, *tables);
+    });
   };
+  ElementStep step{&image_rule_text<OpencvExactRule>, coef_bytes_of(c), tables, nullptr, host};
+  step.table = [tables] { return tables->bytes(); };
   to.map(in, out, std::move(step));
 }
 

@@ -87,6 +87,40 @@ struct OpencvResizeRule : ImageRule {
       });
 };
 
+// cv2.INTER_LINEAR_EXACT: positions in float64, weights that are multiples of 2^-bits, sums of integers, which are
+// rounded up from a half.
+struct OpencvExactRule : ImageRule {
+  PENSTOCK_PIXEL(
+      struct Coef {
+        Extents out;
+        Extents in;
+        int64_t bits;
+      };
+      // `first` and `second` of a sum, whose weights are `one` together.
+      template <class Number> PENSTOCK_HD static Number between(Number first, Number second, Number weight,
+                                                                Number one) {
+        return first * (one - weight) + second * weight;
+      } template <class Out, class In>
+      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char* table) {
+        const int32_t* const first = reinterpret_cast<const int32_t*>(table);
+        const float* const w = reinterpret_cast<const float*>(first + c.out.width + c.out.height);
+        const int64_t one = int64_t{1} << c.bits;
+        int64_t rows[2];
+        for (int k = 0; k < 2; ++k) {
+          const int64_t y = clamp<int64_t>(first[c.out.width + p.y] + k, 0, c.in.height - 1);
+          int64_t pair[2];
+          for (int j = 0; j < 2; ++j) {
+            const int64_t x = clamp<int64_t>(first[p.x] + j, 0, c.in.width - 1);
+            pair[j] = static_cast<int64_t>(in[offset_of(c.in, p.outer, 0, y, x, p.inner)]);
+          }
+          rows[k] = between<int64_t>(pair[0], pair[1], static_cast<int64_t>(w[p.x * 2 + 1]), one);
+        }
+        const int64_t sum =
+            between<int64_t>(rows[0], rows[1], static_cast<int64_t>(w[(c.out.width + p.y) * 2 + 1]), one);
+        return stored<Out>(static_cast<NumberOf<In>>((sum + (int64_t{1} << (2 * c.bits - 1))) >> (2 * c.bits)));
+      });
+};
+
 // On the host: make(result) makes a result of the input's type; that of `out` may be another one.
 void make_in_own_type(const View& in, const View& out, const std::function<void(const View&)>& make);
 
@@ -94,5 +128,8 @@ void make_in_own_type(const View& in, const View& out, const std::function<void(
 // input becomes how many columns and rows.
 void resize_as_opencv(const View& in, const View& out, FilterKind kind, const AxisWindow& x, const AxisWindow& y,
                       SampleWork& to);
+// The same with the values of cv2.INTER_LINEAR_EXACT, of integers of 8 and 16 bits.
+void resize_exactly_as_opencv(const View& in, const View& out, const AxisWindow& x, const AxisWindow& y,
+                              SampleWork& to);
 
 }  // namespace penstock

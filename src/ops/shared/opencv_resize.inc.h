@@ -96,3 +96,20 @@ void join_rows(const Sum* const* rows, const float* weights, int64_t begin, int6
     out[i] = OpencvResizeRule::down<Out, taps>(each, w, vector);
   }
 }
+// The same of INTER_LINEAR_EXACT: sums of `bits` binary digits, and a result that has none.
+template <class In> void sum_exact_row(const In* row, int64_t width, int64_t channels, const int32_t* first,
+                                       const float* weights, int64_t n, int64_t one, int64_t* sums) {
+  for (int64_t x = 0; x < n; ++x, sums += channels) {
+    const In* const a = row + first[x] * channels;
+    const In* const b = first[x] + 1 < width ? a + channels : a;
+    for (int64_t c = 0; c < channels; ++c)
+      sums[c] = OpencvExactRule::between<int64_t>(a[c], b[c], static_cast<int64_t>(weights[2 * x + 1]), one);
+  }
+}
+template <int bits, class Out, class Sum>
+void join_exact_rows(const Sum* first, const Sum* second, Sum weight, int64_t n, Out* out) {
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = static_cast<Out>(
+        (OpencvExactRule::between<Sum>(first[i], second[i], weight, Sum{1} << bits) + (Sum{1} << (2 * bits - 1))) >>
+        (2 * bits));
+}

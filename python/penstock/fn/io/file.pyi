@@ -13,7 +13,10 @@ Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, 
 # One value for each sample; lists may hold values of a pipeline. No text: a Sequence would take one.
 PerSample: TypeAlias = Batch | DataNode | Tensor | NDArray[Any] | list[Any] | tuple[Any, ...]
 Interp: TypeAlias = (
-    InterpType | Literal["nearest", "linear", "cubic", "lanczos3", "triangular", "gaussian", "box", "hamming", "area"]
+    InterpType
+    | Literal[
+        "nearest", "linear", "cubic", "lanczos3", "triangular", "gaussian", "box", "hamming", "area", "linear_exact"
+    ]
 )
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
