@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lists of formats in hand-written pages: a table in docs/how_to/decode_images.md, suffixes in
-docs/how_to/prepare_image_files.md. They are between two comments, and come from the registrations in src/codecs.
+"""The lists of formats in hand-written pages: names in docs/how_to/decode_images.md, a table in docs/reference/image_formats.md,
+suffixes in docs/how_to/prepare_image_files.md. They are between two comments, and come from the registrations in src/codecs.
 """
 
 import re
@@ -28,6 +28,10 @@ def table(images):
     return "\n".join(["| format | taken | a window reads | library |", "|---|---|---|---|", *rows]) + "\n"
 
 
+def names(images):
+    return textwrap.fill(", ".join(f["title"] for f in images) + ".", 110) + "\n"
+
+
 def suffixes(files):
     def of(kind):
         return " ".join(s for f in files if f["kind"] == kind for s in f["suffixes"])
@@ -42,8 +46,10 @@ def suffixes(files):
 
 
 def generate(formats):
-    decode, prepare = "docs/how_to/decode_images.md", "docs/how_to/prepare_image_files.md"
+    decode, detail = "docs/how_to/decode_images.md", "docs/reference/image_formats.md"
+    prepare = "docs/how_to/prepare_image_files.md"
     return {
-        decode: filled(decode, "formats", table(formats["images"])),
+        decode: filled(decode, "names", names(formats["images"])),
+        detail: filled(detail, "formats", table(formats["images"])),
         prepare: filled(prepare, "suffixes", suffixes(formats["files"])),
     }
