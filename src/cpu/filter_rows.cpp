@@ -2,6 +2,7 @@
 #include "cpu/filter_rows.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/intrinsics.h"
 #include "pixel/math.h"
@@ -14,35 +15,45 @@ namespace penstock {
 
 const FilterRows& filter_rows(Target t) { return PENSTOCK_FOR_TARGET(t, rows, kRows); }
 
-void plan_row(const int32_t* base, int64_t count, int step, const float* weight, int taps, int lanes, RowPlan& plan) {
+void plan_row(const int32_t* base, int64_t count, int step, const float* weight, int taps, int channels, int lanes,
+              RowPlan& plan) {
   plan.lanes = lanes;
   plan.parts = 0;
   if (lanes == 0 || count == 0) return;
-  const int64_t groups = (count + lanes - 1) / lanes, padded = groups * lanes;
-  auto at = [&](int64_t o) { return base[std::min(o, count - 1)]; };
+  const int64_t outputs = count * channels, groups = (outputs + lanes - 1) / lanes, padded = groups * lanes;
+  const int32_t reach = (taps - 1) * std::abs(step) * channels;
+  plan.index.resize(padded);  // for now the samples themselves; what pads the last group reads the last one
+  int32_t* to = plan.index.data();
+  for (int64_t o = 0; o < count; ++o)
+    for (int c = 0; c < channels; ++c) *to++ = base[o] * channels + c;
+  std::fill(to, plan.index.data() + padded, to[-1]);
   // The fewest parts whose outputs are all in two registers.
   for (int parts : {1, 2, 4}) {
     const int64_t n = lanes / parts;
     plan.base.resize(groups * parts);
     bool fits = true, held = parts == 1;
     for (int64_t p = 0; p < groups * parts && fits; ++p) {
-      int32_t low = at(p * n), high = low;
-      for (int64_t o = p * n + 1; o < (p + 1) * n; ++o) low = std::min(low, at(o)), high = std::max(high, at(o));
-      plan.base[p] = low;
-      fits = high - low < 2 * lanes;
-      held &= high - low + taps - 1 < 2 * lanes;
+      const auto [low, high] = std::minmax_element(&plan.index[p * n], &plan.index[p * n] + n);
+      plan.base[p] = *low;
+      fits = *high - *low < 2 * lanes;
+      held &= *high - *low + reach < 2 * lanes;
     }
     if (!fits) continue;
     plan.parts = parts;
     plan.held = held;
     if (held && step < 0)
-      for (int32_t& b : plan.base) b -= taps - 1;
-    plan.index.resize(padded);
-    for (int64_t o = 0; o < padded; ++o) plan.index[o] = at(o) - plan.base[o / n];
+      for (int32_t& b : plan.base) b -= reach;
+    for (int64_t p = 0; p < groups * parts; ++p)
+      for (int64_t i = p * n; i < (p + 1) * n; ++i) plan.index[i] -= plan.base[p];
     plan.weight.resize(padded * taps);
-    for (int64_t o = 0; o < padded; ++o)
-      for (int k = 0; k < taps; ++k)
-        plan.weight[(o / lanes * taps + k) * lanes + o % lanes] = weight[std::min(o, count - 1) * taps + k];
+    int64_t o = 0;
+    int c = 0;
+    for (int64_t g = 0; g < groups; ++g)
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        float* const w = &plan.weight[g * taps * lanes + lane];
+        for (int k = 0; k < taps; ++k) w[k * lanes] = weight[o * taps + k];
+        if (++c == channels) c = 0, o = std::min(o + 1, count - 1);
+      }
     return;
   }
 }

@@ -15,6 +15,7 @@ inline Wide repeat(const float* p) { return _mm512_set1_ps(*p); }
 inline Wide multiply(Wide a, Wide b) { return _mm512_mul_ps(a, b); }
 inline Wide multiply_add(Wide a, Wide b, Wide c) { return _mm512_fmadd_ps(a, b, c); }
 inline void store_wide(float* p, Wide v) { _mm512_storeu_ps(p, v); }
+inline void stream_wide(float* p, Wide v) { _mm512_stream_ps(p, v); }
 #elif PENSTOCK_TARGET_FLOATS
 using Wide = __m256;
 constexpr int kWide = 8;
@@ -29,16 +30,19 @@ inline Wide repeat(const float* p) { return _mm256_broadcast_ss(p); }
 inline Wide multiply(Wide a, Wide b) { return _mm256_mul_ps(a, b); }
 inline Wide multiply_add(Wide a, Wide b, Wide c) { return _mm256_fmadd_ps(a, b, c); }
 inline void store_wide(float* p, Wide v) { _mm256_storeu_ps(p, v); }
+inline void stream_wide(float* p, Wide v) { _mm256_stream_ps(p, v); }
 #endif
 
-// acc[i] = sum over k of weight[k] * row(k)[i], in the order of k; sums stay in registers.
-template <class Row>
-inline void weighted_rows(Row row, const float* weight, int taps, float* acc, int64_t n, bool more) {
+// acc[i] = sum over k of weight[k] * row(k)[i], in the order of k; sums stay in registers. ahead(i, count) is told
+// which sums are next.
+template <class Row, class Ahead>
+inline void weighted_rows(Row row, const float* weight, int taps, float* acc, int64_t n, bool more, Ahead ahead) {
   int64_t i = 0;
 #if PENSTOCK_TARGET_FLOATS
   for (; i + 4 * kWide <= n; i += 4 * kWide) {
     Wide s[4];
     int k = 0;
+    ahead(i, 4 * kWide);
     if (more) {
       for (int j = 0; j < 4; ++j) s[j] = load_wide(acc + i + j * kWide);
     } else {
@@ -68,12 +72,17 @@ inline void weighted_rows(Row row, const float* weight, int taps, float* acc, in
 }
 
 template <class T>
-void vertical(const T* const* rows, const float* weight, int taps, float* acc, int64_t n, bool more) {
-  weighted_rows([rows](int k) { return rows[k]; }, weight, taps, acc, n, more);
+void vertical(const T* const* rows, const float* weight, int taps, float* acc, int64_t n, bool more,
+              const NextRows<T>& next) {
+  const auto request = [&next](int64_t i, int count) __attribute__((always_inline)) {
+    for (int r = 0; r < next.count; ++r)
+      for (int at = 0; at < count; at += 64 / sizeof(T)) __builtin_prefetch(next.rows[r] + i + at);
+  };
+  weighted_rows([rows](int k) { return rows[k]; }, weight, taps, acc, n, more, request);
 }
 
 inline void convolve(const float* in, int64_t hop, const float* weight, int taps, float* out, int64_t n) {
-  weighted_rows([in, hop](int k) { return in + k * hop; }, weight, taps, out, n, false);
+  weighted_rows([in, hop](int k) { return in + k * hop; }, weight, taps, out, n, false, [](int64_t, int) {});
 }
 
 // kPixels: the results are pixels at planes[0], else planes.
@@ -274,9 +283,17 @@ inline __m256i load_index(const int32_t* p) { return _mm256_loadu_si256(reinterp
 
 inline Wide pick(const float* p, Index index) { return pick(load_wide(p), load_wide(p + kWide), index); }
 
-template <int kPlanes>
-void resample_held(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out, int64_t begin,
-                   int64_t end) {
+// kPast: past the caches, to a place that is a multiple of the vector.
+template <bool kPast> inline void store_result(float* p, Wide v) {
+  if constexpr (kPast) stream_wide(p, v);
+  else store_wide(p, v);
+}
+
+// kTaps: their number where that is known, else 0.
+template <int kPlanes, bool kPast, int kTaps = 0>
+void resample_held(const float* const* acc, const RowPlan& plan, int step, int some_taps, float* const* out,
+                   int64_t begin, int64_t end) {
+  const int taps = kTaps ? kTaps : some_taps;
   const int64_t groups = (end + kWide - 1) / kWide;
   for (int64_t g = begin / kWide; g < groups; ++g) {
     Index index = load_index(&plan.index[g * kWide]);
@@ -293,11 +310,11 @@ void resample_held(const float* const* acc, const RowPlan& plan, int step, int t
       const Wide w = load_wide(weight + k * kWide);
       for (int c = 0; c < kPlanes; ++c) s[c] = multiply_add(w, pick(low[c], high[c], index), s[c]);
     }
-    for (int c = 0; c < kPlanes; ++c) store_wide(out[c] + (g * kWide - begin), s[c]);
+    for (int c = 0; c < kPlanes; ++c) store_result<kPast>(out[c] + (g * kWide - begin), s[c]);
   }
 }
 
-template <int kPlanes, int kParts>
+template <int kPlanes, int kParts, bool kPast>
 void resample_groups(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out, int64_t begin,
                      int64_t end) {
   const float* from[kPlanes];
@@ -324,30 +341,36 @@ void resample_groups(const float* const* acc, const RowPlan& plan, int step, int
       const Wide w = load_wide(weight + k * kWide);
       for (int c = 0; c < kPlanes; ++c) s[c] = multiply_add(w, sample(from[c], int64_t{k} * step), s[c]);
     }
-    for (int c = 0; c < kPlanes; ++c) store_wide(to[c] + (g * kWide - begin), s[c]);
+    for (int c = 0; c < kPlanes; ++c) store_result<kPast>(to[c] + (g * kWide - begin), s[c]);
   }
 }
 
-template <int kPlanes>
+template <int kPlanes, bool kPast = false>
 void resample_parts(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out, int64_t begin,
                     int64_t end) {
-  if (plan.held) return resample_held<kPlanes>(acc, plan, step, taps, out, begin, end);
+  if (plan.held) {
+    if (taps == 2) return resample_held<kPlanes, kPast, 2>(acc, plan, step, taps, out, begin, end);
+    if (taps == 4) return resample_held<kPlanes, kPast, 4>(acc, plan, step, taps, out, begin, end);
+    return resample_held<kPlanes, kPast>(acc, plan, step, taps, out, begin, end);
+  }
   switch (plan.parts) {
-    case 1: return resample_groups<kPlanes, 1>(acc, plan, step, taps, out, begin, end);
-    case 2: return resample_groups<kPlanes, 2>(acc, plan, step, taps, out, begin, end);
-    default: return resample_groups<kPlanes, 4>(acc, plan, step, taps, out, begin, end);
+    case 1: return resample_groups<kPlanes, 1, kPast>(acc, plan, step, taps, out, begin, end);
+    case 2: return resample_groups<kPlanes, 2, kPast>(acc, plan, step, taps, out, begin, end);
+    default: return resample_groups<kPlanes, 4, kPast>(acc, plan, step, taps, out, begin, end);
   }
 }
 #endif
 
 inline void resample_planes(const float* const* acc, int planes, const RowPlan& plan, int step, int taps,
-                            float* const* out, int64_t begin, int64_t end) {
+                            float* const* out, int64_t begin, int64_t end, bool past_caches) {
 #if PENSTOCK_TARGET_FLOATS
+  if (past_caches && planes == 1 && reinterpret_cast<uintptr_t>(*out) % sizeof(Wide) == 0)
+    return resample_parts<1, true>(acc, plan, step, taps, out, begin, end);
   int c = 0;
   for (; c + 3 <= planes; c += 3) resample_parts<3>(acc + c, plan, step, taps, out + c, begin, end);
   for (; c < planes; ++c) resample_parts<1>(acc + c, plan, step, taps, out + c, begin, end);
 #else
-  (void)acc, (void)planes, (void)plan, (void)step, (void)taps, (void)out, (void)begin, (void)end;
+  (void)acc, (void)planes, (void)plan, (void)step, (void)taps, (void)out, (void)begin, (void)end, (void)past_caches;
 #endif
 }
 

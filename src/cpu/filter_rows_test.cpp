@@ -66,7 +66,7 @@ TEST(FilterRows, PlannedRowsAreTheSame) {
             if (step < 0) base[i] = static_cast<int32_t>(columns) - 1 - base[i];
           }
           RowPlan plan;
-          plan_row(base.data(), n, step, weight.data(), taps, rows.lanes, plan);
+          plan_row(base.data(), n, step, weight.data(), taps, 1, rows.lanes, plan);
           if (plan.parts == 0) continue;
           ++plans, held += plan.held;
           std::vector<std::vector<float>> expected(4, std::vector<float>(n)),
@@ -77,7 +77,7 @@ TEST(FilterRows, PlannedRowsAreTheSame) {
             from.push_back(planes[c].data()), to.push_back(out[c].data()), wanted.push_back(expected[c].data());
           filter_rows(Target::scalar)
               .horizontal(pixels.data(), 4, base.data(), step, weight.data(), taps, wanted.data(), n);
-          rows.resample_planes(from.data(), 4, plan, step, taps, to.data(), 0, n);
+          rows.resample_planes(from.data(), 4, plan, step, taps, to.data(), 0, n, false);
           for (int c = 0; c < 4; ++c) {
             out[c].resize(n);
             ASSERT_EQ(out[c], expected[c]) << scale << " " << step << " " << n;
@@ -88,6 +88,47 @@ TEST(FilterRows, PlannedRowsAreTheSame) {
     EXPECT_GT(plans, 40);
     EXPECT_GT(held, 10);
     EXPECT_GT(plans - held, 10);
+  }
+}
+
+TEST(FilterRows, PixelsArePlannedAsOnePlane) {
+  int plans = 0, held = 0;
+  for (Target t : targets()) {
+    const FilterRows& rows = filter_rows(t);
+    if (rows.lanes == 0) continue;
+    for (const double scale : {0.1, 0.5, 0.8, 1.0, 1.4})
+      for (const int channels : {2, 3, 4, 7})
+        for (const int taps : {1, 2, 4, 6})
+          for (const int step : {1, -1})
+            for (const int64_t n : {1, 5, 16, 43}) {
+              const auto columns = static_cast<int64_t>(scale * static_cast<double>(n)) + taps;
+              std::vector<float> acc(columns * channels + 2 * rows.lanes), weight(n * taps);
+              for (int64_t i = 0; i < columns * channels; ++i) acc[i] = std::sin(static_cast<float>(7 * i));
+              for (size_t i = 0; i < weight.size(); ++i) weight[i] = std::cos(static_cast<float>(i));
+              std::vector<int32_t> base(n);
+              for (int64_t i = 0; i < n; ++i) {
+                base[i] = static_cast<int32_t>(scale * static_cast<double>(i));
+                if (step < 0) base[i] = static_cast<int32_t>(columns) - 1 - base[i];
+              }
+              RowPlan plan;
+              plan_row(base.data(), n, step, weight.data(), taps, channels, rows.lanes, plan);
+              if (plan.parts == 0) continue;
+              ++plans, held += plan.held;
+              std::vector<float> expected(n * channels), out((n * channels + rows.lanes - 1) / rows.lanes * rows.lanes);
+              filter_rows(Target::scalar)
+                  .horizontal_to_pixels(acc.data(), channels, base.data(), step, weight.data(), taps, expected.data(),
+                                        n);
+              const float* const from = acc.data();
+              float* const to = out.data();
+              rows.resample_planes(&from, 1, plan, step * channels, taps, &to, 0, n * channels, false);
+              out.resize(expected.size());
+              ASSERT_EQ(out, expected) << scale << " " << channels << " " << taps << " " << step << " " << n;
+            }
+  }
+  if (best_target() != Target::scalar) {
+    EXPECT_GT(plans, 300);
+    EXPECT_GT(held, 100);
+    EXPECT_GT(plans - held, 100);
   }
 }
 
@@ -103,9 +144,9 @@ TEST(FilterRows, VerticalSumsGoOn) {
     }
     for (Target t : targets()) {
       std::vector<float> once(n), twice(n);
-      filter_rows(t).vertical_u8(pointers.data(), weight.data(), 9, once.data(), n, false);
-      filter_rows(t).vertical_u8(pointers.data(), weight.data(), 4, twice.data(), n, false);
-      filter_rows(t).vertical_u8(pointers.data() + 4, weight.data() + 4, 5, twice.data(), n, true);
+      filter_rows(t).vertical_u8(pointers.data(), weight.data(), 9, once.data(), n, false, {});
+      filter_rows(t).vertical_u8(pointers.data(), weight.data(), 4, twice.data(), n, false, {});
+      filter_rows(t).vertical_u8(pointers.data() + 4, weight.data() + 4, 5, twice.data(), n, true, {});
       ASSERT_EQ(once, twice);
     }
   }
@@ -124,8 +165,8 @@ TEST(FilterRows, VerticalSumsOfShortsAreThoseOfFloats) {
     }
     for (Target t : targets()) {
       std::vector<float> of_shorts(n), of_floats(n);
-      filter_rows(t).vertical_u16(shorts, weight, 5, of_shorts.data(), n, false);
-      filter_rows(t).vertical_f32(floats, weight, 5, of_floats.data(), n, false);
+      filter_rows(t).vertical_u16(shorts, weight, 5, of_shorts.data(), n, false, {});
+      filter_rows(t).vertical_f32(floats, weight, 5, of_floats.data(), n, false, {});
       ASSERT_EQ(of_shorts, of_floats);
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages that resample or convolve: depth, then rows, then columns; then the tile program; then the store.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "base/crew.h"
@@ -62,6 +63,8 @@ class Filter {
           else filter_row(in, row, k, j);
         }
     });
+    if (planned_pixels && large_output)
+      std::atomic_thread_fence(std::memory_order_seq_cst);  // after stores past caches
   }
 
  private:
@@ -79,6 +82,7 @@ class Filter {
   int64_t first_row = 0;
   bool bytes_direct = false, shorts_direct = false, floats_direct = false;  // rows are read where they are
   bool direct = false;                                                      // results are stored as pixels
+  bool planned_pixels = false, large_output = false;                        // and planned as one plane
   Lane lane = Lane::f32;
   // Columns that are read, in source order: [column, column + columns).
   int64_t column = 0, columns = 0;
@@ -90,7 +94,7 @@ class Filter {
   int64_t byte_row = 0;
   int64_t shared_lo = 0, shared_hi = 0;
   std::vector<float> convolved;
-  std::vector<float>& pixels = run.scratch.pixels_of_row;
+  LineVector<float>& pixels = run.scratch.pixels_of_row;
   std::vector<float> wide;  // planes in f32 if the source has another compute type
 
   static constexpr int64_t kLargestRing = 1 << 18;  // bytes: a ring that exceeds the second-level cache gains nothing
@@ -138,7 +142,7 @@ class Filter {
     const bool planes = channels == 1 || !interleaved || run.rows;
     if (rows.lanes && planes && x.dim >= 0 && shared_hi <= shared_lo && channels <= 4 &&
         ring * row_bytes <= kLargestRing) {
-      plan_row(base.data(), x.count, static_cast<int>(x.step), x.taps->weight.data(), x.taps->taps, rows.lanes, s.plan);
+      plan(1);
       planned = s.plan.parts > 0;
     }
     bytes_direct = !planned && dtype == DType::uint8 && z.plain && (interleaved || x.stride == 1);
@@ -148,8 +152,14 @@ class Filter {
     if (run.rows && !planned && !bytes_direct) take_all_rows();
     if (planned) group = 1, groups = channels;
     direct = !planned && stores_pixels();
-    if (direct) pixels.resize(static_cast<size_t>(std::min(program.tile_n(), x.count) * group));
-    row_floats = (columns * group + 15) / 16 * 16 + (planned ? 32 : 16);
+    if (direct) pixels.resize(static_cast<size_t>(std::min(program.tile_n(), x.count) * group) + 16);
+    large_output = has_large_output(run);
+    if (direct && rows.lanes && shared_hi <= shared_lo &&
+        x.count * group * x.taps->taps * static_cast<int64_t>(sizeof(float)) <= kLargestRing) {
+      plan(group);
+      planned_pixels = s.plan.parts == 1;  // with more of them pixel by pixel is as fast
+    }
+    row_floats = (columns * group + 15) / 16 * 16 + (planned || planned_pixels ? 32 : 16);
     if (static_cast<int64_t>(s.acc.size()) < row_floats * groups) s.acc.resize(row_floats * groups);
     if (bytes_direct) {
       byte_row = columns * channels + RegionRows::kSlack;
@@ -163,6 +173,11 @@ class Filter {
     if (run.rows && planned && static_cast<int64_t>(s.bytes.size()) < whole_row()) s.bytes.resize(whole_row());
     s.row_tag.assign(ring, -1);
     if (lane != Lane::f32) wide.resize(static_cast<size_t>(channels) * (program.tile_n() + 16));
+  }
+
+  void plan(int of_channels) {
+    plan_row(base.data(), x.count, static_cast<int>(x.step), x.taps->weight.data(), x.taps->taps, of_channels,
+             rows.lanes, run.scratch.plan);
   }
 
   // A row of the decoder's region in planes or pixels, and the room that it may write past its end.
@@ -208,7 +223,7 @@ class Filter {
       load_row(in, z.source(first + t), sy, held, row_floats);
       for (int g = 0; g < groups; ++g) {
         const float* one = held + g * row_floats;
-        rows.vertical_f32(&one, w + t, 1, to + g * hop, n, t > 0);
+        rows.vertical_f32(&one, w + t, 1, to + g * hop, n, t > 0, {});
       }
     }
     return to;
@@ -224,6 +239,18 @@ class Filter {
     run.rows->read(sy, s.bytes.data());
     std::memcpy(to, s.bytes.data() + column * channels, static_cast<size_t>(columns * channels));
     return to;
+  }
+
+  int64_t offset(int64_t k, int64_t key) const {
+    return z.source(z.taps->first[k]) * z.stride + y.source(key) * y.stride + column * x.stride;
+  }
+  template <class T> NextRows<T> next_rows(NextRows<T> next, const char* in, int64_t k, int64_t j) const {
+    if (j + 1 >= y.count) return next;
+    const int64_t begin = std::max<int64_t>(y.taps->first[j + 1], y.taps->first[j] + y.taps->taps);
+    const int64_t end = std::min<int64_t>(y.taps->first[j + 1] + y.taps->taps, begin + NextRows<T>::kMost);
+    for (int64_t key = begin; key < end; ++key)
+      next.rows[next.count++] = reinterpret_cast<const T*>(in) + offset(k, key);
+    return next;
   }
 
   void filter_row(const char* in, char* out, int64_t k, int64_t j) {
@@ -242,27 +269,33 @@ class Filter {
       const int n = std::min(64, end - t);
       for (int q = 0; q < n; ++q) {
         const int64_t key = first + t + q, sy = y.source(key);
-        const int64_t at = z.source(z.taps->first[k]) * z.stride + sy * y.stride + column * x.stride;
+        const int64_t at = offset(k, key);
         if (floats_direct) floats[q] = reinterpret_cast<const float*>(in) + at;
         else if (shorts_direct) shorts[q] = reinterpret_cast<const uint16_t*>(in) + at;
         else if (!bytes_direct) floats[q] = float_row(in, k, sy, key);
         else if (run.rows) bytes[q] = byte_row_of(sy, key);
         else bytes[q] = reinterpret_cast<const uint8_t*>(in) + at;
       }
-      for (int g = 0; g < groups; ++g) {
-        float* acc = s.acc.data() + g * row_floats;
-        if (bytes_direct) {
-          rows.vertical_u8(bytes, weight + t, n, acc, columns * group, t > skip);
-          for (int q = 0; q < n; ++q) bytes[q] += stride_c;
-        } else if (shorts_direct) {
-          rows.vertical_u16(shorts, weight + t, n, acc, columns * group, t > skip);
-          for (int q = 0; q < n; ++q) shorts[q] += stride_c;
-        } else if (floats_direct) {
-          rows.vertical_f32(floats, weight + t, n, acc, columns * group, t > skip);
-          for (int q = 0; q < n; ++q) floats[q] += stride_c;
-        } else {
+      const bool more = t > skip, last = t + n == end;
+      const auto in_place = [&](const auto& sum, auto* from, auto next) {
+        if (last && !run.rows) next = next_rows(next, in, k, j);
+        for (int g = 0; g < groups; ++g) {
+          sum(from, weight + t, n, s.acc.data() + g * row_floats, columns * group, more, next);
+          for (int q = 0; q < n; ++q) from[q] += stride_c;
+          for (int q = 0; q < next.count; ++q) next.rows[q] += stride_c;
+        }
+      };
+      if (bytes_direct) {
+        in_place(rows.vertical_u8, bytes, NextRows<uint8_t>{});
+      } else if (shorts_direct) {
+        in_place(rows.vertical_u16, shorts, NextRows<uint16_t>{});
+      } else if (floats_direct) {
+        in_place(rows.vertical_f32, floats, NextRows<float>{});
+      } else {
+        for (int g = 0; g < groups; ++g) {
           // Whole registers: a row has spare room past its end.
-          rows.vertical_f32(floats, weight + t, n, acc, (columns * group + 15) / 16 * 16, t > skip);
+          rows.vertical_f32(floats, weight + t, n, s.acc.data() + g * row_floats, (columns * group + 15) / 16 * 16,
+                            more, {});
           for (int q = 0; q < n; ++q) floats[q] += ring * row_floats;
         }
       }
@@ -284,7 +317,7 @@ class Filter {
       if (planned) {
         const float* acc[4];
         for (int c = 0; c < channels; ++c) acc[c] = run.scratch.acc.data() + c * row_floats;
-        rows.resample_planes(acc, channels, run.scratch.plan, static_cast<int>(x.step), taps, planes, i, i + n);
+        rows.resample_planes(acc, channels, run.scratch.plan, static_cast<int>(x.step), taps, planes, i, i + n, false);
         if (run.luma_chroma) {
           rows.to_rgb(planes[0], planes[1], planes[2], n);
           if (run.blue_first) std::swap_ranges(planes[0], planes[0] + n, planes[2]);
@@ -326,8 +359,9 @@ class Filter {
     const float* acc = run.scratch.acc.data();
     char* const to = out + i * x.out_stride * static_cast<int64_t>(size_of(type));
     float* const sums = type == DType::float32 ? reinterpret_cast<float*>(to) : pixels.data();
+    if (planned_pixels) sums_of_plan(sums, i * group, (i + n) * group, type == DType::float32);
     for (const auto& [from, end] : {std::pair{i, a}, std::pair{b, i + n}})
-      if (end > from)
+      if (end > from && !planned_pixels)
         rows.horizontal_to_pixels(acc, group, base.data() + from, static_cast<int>(x.step),
                                   &x.taps->weight[from * taps], taps, sums + (from - i) * group, end - from);
     if (b > a)
@@ -335,6 +369,18 @@ class Filter {
                     (b - a) * group);
     const void* const plane[1] = {sums};
     if (type != DType::float32) run.convert.store[static_cast<int>(type)][0](plane, 1, n * group, to, 1, 0, false);
+  }
+  // Sums [from, end) of the plane that pixels are; `exact`: nothing may be written after them.
+  void sums_of_plan(float* sums, int64_t from, int64_t end, bool exact) {
+    const float* const acc[1] = {run.scratch.acc.data()};
+    const RowPlan& p = run.scratch.plan;
+    const int step = static_cast<int>(x.step) * group, taps = x.taps->taps;
+    const int64_t whole = exact ? end / p.lanes * p.lanes : end;
+    if (whole > from) rows.resample_planes(acc, 1, p, step, taps, &sums, from, whole, exact && large_output);
+    if (whole == end) return;
+    float last[16], *const to = last;
+    rows.resample_planes(acc, 1, p, step, taps, &to, whole, end, false);
+    std::memcpy(sums + (whole - from), last, static_cast<size_t>(end - whole) * sizeof(float));
   }
 
   // Outputs [lo, hi) of the row, into planes that start at output `origin`.

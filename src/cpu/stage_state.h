@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/line_vector.h"
 #include "codecs/decode_task.h"
 #include "cpu/byte_sums.h"
 #include "cpu/convert.h"
@@ -41,7 +42,7 @@ struct CpuScratch::State {
   std::vector<std::byte> coef;      // coefficient blocks of the sample
   std::vector<size_t> coef_offset;  // by node
   std::vector<std::byte> registers;
-  std::vector<float> rows, acc;
+  LineVector<float> rows, acc;
   std::vector<uint8_t> bytes;  // rows that a decoder made
   RowPlan plan;
   WordPlan words;
@@ -52,7 +53,7 @@ struct CpuScratch::State {
   int64_t cached_in[3] = {-1, -1, -1}, cached_begin[3] = {}, cached_step[3] = {}, cached_count[3] = {};
   DType cached_type[3] = {};  // of the source
   std::vector<int32_t> base;  // of a filter: where each output reads
-  std::vector<float> pixels_of_row;
+  LineVector<float> pixels_of_row;
   std::vector<std::byte> table;  // look-up table of the chain
   // Memory of the tile program that runs: planes by value, steps of each chain, planes in the input or output.
   std::vector<const void* const*> read;

@@ -144,18 +144,22 @@ template <class V> PENSTOCK_ALWAYS V middle_of_columns(V* w) {
 #undef PENSTOCK_SORT
   return w[16];
 }
-// Columns become planes of ranks first; four of their rows are shared by both rows of the output.
+// Columns become planes of ranks first; four of their rows are shared by both rows of the output. Memory is fetched
+// ahead, as for 3 x 3.
 template <class K>
 bool two_rows_of_five(void* const* to, const void* const* rows, void* planes, int64_t n, int64_t step,
                       const KeyBits& k) {
   using V = Vector<K>;
-  const int64_t columns = n + 4 * step, stride = columns + kLanes<K>;
+  const int64_t columns = n + 4 * step, stride = (columns + 2 * kLanes<K> - 1) / kLanes<K> * kLanes<K>;
   const K *r0 = static_cast<const K*>(rows[0]), *r1 = static_cast<const K*>(rows[1]);
   const K *r2 = static_cast<const K*>(rows[2]), *r3 = static_cast<const K*>(rows[3]);
   const K *r4 = static_cast<const K*>(rows[4]), *r5 = static_cast<const K*>(rows[5]);
   K* const plane = static_cast<K*>(planes);
   Specials<K> seen;
+  K *const out0 = static_cast<K*>(to[0]), *const out1 = static_cast<K*>(to[1]);
   for (int64_t x = 0; x < columns; x += kLanes<K>) {
+    __builtin_prefetch(out0 + x, 1);
+    __builtin_prefetch(out1 + x, 1);
     const V last = load(r5 + x);
     V a = load(r1 + x), b = load(r2 + x), c = load(r3 + x), d = load(r4 + x);
     seen.see(d, last);
@@ -173,8 +177,10 @@ bool two_rows_of_five(void* const* to, const void* const* rows, void* planes, in
   const KeyBits bits = k;
   for (int j = 0; j < 2; ++j) {
     const K* const from = plane + j * 5 * stride;
-    K* const out = static_cast<K*>(to[j]);
+    K* const out = j ? out1 : out0;
+    const K* const next = r5 + (j + 1) * (r5 - r4);
     const auto across = [&](int64_t x, int64_t count) __attribute__((always_inline)) {
+      __builtin_prefetch(next + x);
       V w[25];
       for (int i = 0; i < 5; ++i)
         for (int c = 0; c < 5; ++c) w[5 * i + c] = load(from + i * stride + x + c * step);

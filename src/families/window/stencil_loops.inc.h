@@ -14,7 +14,7 @@ struct RowNeighbors {
 };
 
 template <class Rule, class Coef>
-void run(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef) {
+void run(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef, bool) {
   const Coef c = *static_cast<const Coef*>(coef);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/window/stencil_rows.h"
 
+#include <atomic>
 #include <memory>
 
 #include "base/crew.h"
@@ -20,8 +21,9 @@ struct Conversions {
 #define PENSTOCK_LOOPS_TEXT "families/window/stencil_convert.inc.h"
 #include "base/foreach_target.h"
 
-constexpr int64_t kCached = 256 * 1024;  // bytes of rows
-constexpr int64_t kShortest = 1024;      // elements of a strip's row
+constexpr int64_t kCached = 256 * 1024;    // bytes of rows
+constexpr int64_t kLargeOutput = 1 << 20;  // bytes
+constexpr int64_t kShortest = 1024;        // elements of a strip's row
 
 const Conversions* conversions(DType dtype, Target target) {
   return dispatch(dtype, [&]<class T>(TypeTag<T>) -> const Conversions* {
@@ -47,6 +49,7 @@ class StencilStrips {
         length_(made.width * made.inner),
         height_(made.height),
         plane_(w.image.height * w.image.width * w.image.inner),
+        past_caches_(!store_ && out.volume() * out_bytes_ >= kLargeOutput),
         ends_(w, size_of(in.dtype), fill),
         rows_(static_cast<size_t>(w.height)) {
     const int64_t beyond = (w.width - 1) * w.image.inner;
@@ -64,6 +67,7 @@ class StencilStrips {
       for (at_ = 0; at_ < length_; at_ += width_) strip(plane, top, bottom);
       y = plane * height_ + bottom;
     }
+    if (past_caches_) std::atomic_thread_fence(std::memory_order_seq_cst);  // nothing else orders such stores
   }
 
  private:
@@ -89,8 +93,8 @@ class StencilStrips {
       for (int64_t k = 0; k < w_.height; ++k) rows_[static_cast<size_t>(k)] = slot((first + k) % w_.height) + left;
       std::byte* const to = out_ + ((plane * height_ + top + first) * length_ + at_) * out_bytes_;
       float* const results = store_ ? slot(w_.height + 1) : reinterpret_cast<float*>(to);
-      fetch_ahead(to, count * out_bytes_);
-      run_(results, rows_.data() + w_.y, count, w_.image.inner, coef_);
+      if (!past_caches_) fetch_ahead(to, count * out_bytes_);
+      run_(results, rows_.data() + w_.y, count, w_.image.inner, coef_, past_caches_);
       if (store_) store_->store(to, results, count);
     }
   }
@@ -103,6 +107,7 @@ class StencilStrips {
   std::byte* const out_;
   const int64_t in_bytes_, out_bytes_;     // of elements
   const int64_t length_, height_, plane_;  // elements of an output's row, its rows, elements of an image
+  const bool past_caches_;
   const RowEnds ends_;
   std::vector<const float*> rows_;  // those that the window sees
   int64_t width_ = 0, row_ = 0;     // elements of a strip, and of a row with its ends

@@ -8,8 +8,10 @@
 namespace penstock::window {
 
 // Results of a row for neighbors; rows[0] has the element of the first one, rows[dy] those above and below. A vector
-// reads at most kStencilSpare elements more than there are.
-using StencilRun = void (*)(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef);
+// reads at most kStencilSpare elements more than there are. `past_caches`: whole vectors are best written so, where `to` is
+// at a multiple of them.
+using StencilRun = void (*)(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef,
+                            bool past_caches);
 constexpr int64_t kStencilSpare = 16;
 
 // The result is of the input's type or float32. `made`: the extents of `out`, which may be smaller than the image.

@@ -21,16 +21,32 @@ template <int vectors> inline void sums(Lanes (&sum)[vectors], const float* cons
   }
 }
 
-inline void taps(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef) {
-  const TapsCoef c = *static_cast<const TapsCoef*>(coef);
-  constexpr int kVectors = 6;
-  rows -= c.y;
+template <bool kPast> inline void store(float* to, const Lanes& sum) {
+#if PENSTOCK_TARGET_FLOATS == 16
+  if constexpr (kPast) return _mm512_stream_ps(to, reinterpret_cast<const __m512&>(sum));
+#elif PENSTOCK_TARGET_FLOATS
+  if constexpr (kPast) return _mm256_stream_ps(to, reinterpret_cast<const __m256&>(sum));
+#endif
+  std::memcpy(to, &sum, sizeof sum);
+}
+
+constexpr int kVectors = 6;
+template <bool kPast>
+int64_t taps_of_blocks(float* to, const float* const* rows, int64_t n, int64_t pixel, const TapsCoef& c) {
   int64_t i = 0;
   for (; i + kVectors * kLanes <= n; i += kVectors * kLanes) {
     Lanes sum[kVectors];
     sums(sum, rows, i - c.x * pixel, pixel, c);
-    std::memcpy(to + i, sum, sizeof sum);
+    for (int k = 0; k < kVectors; ++k) store<kPast>(to + i + k * kLanes, sum[k]);
   }
+  return i;
+}
+
+inline void taps(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef, bool past_caches) {
+  const TapsCoef c = *static_cast<const TapsCoef*>(coef);
+  rows -= c.y;
+  const bool past = past_caches && reinterpret_cast<uintptr_t>(to) % sizeof(Lanes) == 0;
+  int64_t i = past ? taps_of_blocks<true>(to, rows, n, pixel, c) : taps_of_blocks<false>(to, rows, n, pixel, c);
   for (; i < n; i += kLanes) {
     Lanes sum[1];
     sums(sum, rows, i - c.x * pixel, pixel, c);

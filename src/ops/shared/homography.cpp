@@ -1,10 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/shared/homography.h"
 
+#include "base/target.h"
 #include "ops/shared/linear_system.h"
 
 namespace penstock {
 namespace {
+
+struct Pairs {
+  const PlanePoint *from, *to;
+  size_t count;
+};
+
+#define PENSTOCK_LOOPS homography
+#define PENSTOCK_LOOPS_TEXT "ops/shared/homography_sums.inc.h"
+#define PENSTOCK_LOOPS_UP_TO_AVX2
+#include "base/foreach_target.h"
+
+Pairs pairs_of(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>& to) {
+  return {from.data(), to.data(), from.size()};
+}
+
+// The upper half of the matrix of equations, two for each pair: products of the first three places, of the second
+// three, and of the last `last` with all.
+template <size_t last, class At> void spread(const double (&sums)[4][6], At at) {
+  constexpr size_t kOf[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+  for (size_t i = 0; i < 3; ++i)
+    for (size_t j = 0; j < 3; ++j) {
+      const size_t k = kOf[i][j];
+      if (j >= i) at(i, j) = at(3 + i, 3 + j) = sums[0][k];
+      if (j < last) at(i, 6 + j) = sums[1][k], at(3 + i, 6 + j) = sums[2][k];
+      if (j >= i && j < last) at(6 + i, 6 + j) = sums[3][k];
+    }
+}
 
 // Moves the center of points to 0 and makes their mean distance from it sqrt(2) (Hartley, 1997).
 struct Centered {
@@ -13,8 +41,8 @@ struct Centered {
   explicit Centered(const std::vector<PlanePoint>& given) {
     const auto n = static_cast<double>(given.size());
     for (const PlanePoint& p : given) x += p.x / n, y += p.y / n;
-    double distance = 0;
-    for (const PlanePoint& p : given) distance += std::hypot(p.x - x, p.y - y) / n;
+    const double distance =
+        PENSTOCK_FOR_TARGET(best_target(), homography, sum_of_distances(given.data(), given.size(), x, y)) / n;
     if (distance > 0) scale = std::numbers::sqrt2 / distance;
     for (const PlanePoint& p : given) points.push_back({(p.x - x) * scale, (p.y - y) * scale});
   }
@@ -50,16 +78,9 @@ template <int n> void diagonalize(double (&a)[n][n], double (&vectors)[n][n]) {
 
 // The direct linear transformation: the least |A h| of |h| = 1.
 bool fit_algebraic(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>& to, Perspective& h) {
-  double sums[9][9] = {}, vectors[9][9];
-  // Two equations of a pair: x, y, 1 in the first or in the second three places, and the last three.
-  constexpr int kPlaces[2][6] = {{0, 1, 2, 6, 7, 8}, {3, 4, 5, 6, 7, 8}};
-  for (size_t k = 0; k < from.size(); ++k) {
-    const double x = from[k].x, y = from[k].y, u = to[k].x, v = to[k].y;
-    const double rows[2][6] = {{x, y, 1, -u * x, -u * y, -u}, {x, y, 1, -v * x, -v * y, -v}};
-    for (int r = 0; r < 2; ++r)
-      for (int i = 0; i < 6; ++i)
-        for (int j = i; j < 6; ++j) sums[kPlaces[r][i]][kPlaces[r][j]] += rows[r][i] * rows[r][j];
-  }
+  double sums[9][9] = {}, vectors[9][9], parts[4][6];
+  PENSTOCK_FOR_TARGET(best_target(), homography, algebraic_sums(pairs_of(from, to), parts));
+  spread<3>(parts, [&](size_t i, size_t j) -> double& { return sums[i][j]; });
   for (int i = 0; i < 9; ++i)
     for (int j = 0; j < i; ++j) sums[i][j] = sums[j][i];
   diagonalize(sums, vectors);
@@ -72,14 +93,8 @@ bool fit_algebraic(const std::vector<PlanePoint>& from, const std::vector<PlaneP
   return true;
 }
 
-double squared_error(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>& to, const Perspective& h) {
-  double sum = 0;
-  for (size_t k = 0; k < from.size(); ++k) {
-    const double x = from[k].x, y = from[k].y, w = h[6] * x + h[7] * y + h[8];
-    const double u = (h[0] * x + h[1] * y + h[2]) / w - to[k].x, v = (h[3] * x + h[4] * y + h[5]) / w - to[k].y;
-    sum += u * u + v * v;
-  }
-  return sum;
+double error_of(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>& to, const Perspective& h) {
+  return PENSTOCK_FOR_TARGET(best_target(), homography, squared_error(pairs_of(from, to), h.data()));
 }
 
 // A step of Levenberg and Marquardt toward the least squared distances, of the first 8 numbers.
@@ -87,19 +102,10 @@ double squared_error(const std::vector<PlanePoint>& from, const std::vector<Plan
 bool improved(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>& to, double damping, Perspective& h,
               double& error) {
   std::vector<double> rows(8 * 9, 0.0);
-  for (size_t k = 0; k < from.size(); ++k) {
-    const double x = from[k].x, y = from[k].y, w = 1 / (h[6] * x + h[7] * y + h[8]);
-    const double u = (h[0] * x + h[1] * y + h[2]) * w, v = (h[3] * x + h[4] * y + h[5]) * w;
-    const double slopes[2][5] = {{x * w, y * w, w, -u * x * w, -u * y * w}, {x * w, y * w, w, -v * x * w, -v * y * w}};
-    const double rest[2] = {to[k].x - u, to[k].y - v};
-    constexpr size_t kPlaces[2][5] = {{0, 1, 2, 6, 7}, {3, 4, 5, 6, 7}};
-    for (size_t a = 0; a < 2; ++a)
-      for (size_t i = 0; i < 5; ++i) {
-        double* const row = rows.data() + kPlaces[a][i] * 9;
-        for (size_t j = i; j < 5; ++j) row[kPlaces[a][j]] += slopes[a][i] * slopes[a][j];
-        row[8] += slopes[a][i] * rest[a];
-      }
-  }
+  double parts[4][6], left[8];
+  PENSTOCK_FOR_TARGET(best_target(), homography, geometric_sums(pairs_of(from, to), h.data(), parts, left));
+  spread<2>(parts, [&](size_t i, size_t j) -> double& { return rows[i * 9 + j]; });
+  for (size_t i = 0; i < 8; ++i) rows[i * 9 + 8] = left[i];
   for (size_t i = 0; i < 8; ++i) {
     for (size_t j = 0; j < i; ++j) rows[i * 9 + j] = rows[j * 9 + i];
     rows[i * 9 + i] *= 1 + damping;
@@ -107,7 +113,7 @@ bool improved(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>
   if (!solve(rows, 8, 1)) return false;
   Perspective next = h;
   for (size_t i = 0; i < 8; ++i) next[i] += rows[i * 9 + 8];
-  const double found = squared_error(from, to, next);
+  const double found = error_of(from, to, next);
   if (!(found < error)) return false;
   h = next, error = found;
   return true;
@@ -115,12 +121,17 @@ bool improved(const std::vector<PlanePoint>& from, const std::vector<PlanePoint>
 
 }  // namespace
 
+void squared_distances(const std::vector<PlanePoint>& source, const std::vector<PlanePoint>& target,
+                       const Perspective& h, double* apart) {
+  PENSTOCK_FOR_TARGET(best_target(), homography, squared_distances(pairs_of(source, target), h.data(), apart));
+}
+
 bool fit_perspective(const std::vector<PlanePoint>& source, const std::vector<PlanePoint>& target, Perspective& out,
                      int steps) {
   const Centered from(source), to(target);
   Perspective h{};
   if (!fit_algebraic(from.points, to.points, h)) return false;
-  double damping = 1e-3, error = squared_error(from.points, to.points, h);
+  double damping = 1e-3, error = error_of(from.points, to.points, h);
   const double most_damping = steps < kAllSteps ? 0.1 : 1e8;  // few steps begin near
   for (int step = 0; step < steps && source.size() > 4 && damping < most_damping; ++step)
     damping *= improved(from.points, to.points, damping, h, error) ? 0.1 : 10;

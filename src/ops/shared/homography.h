@@ -14,5 +14,8 @@ constexpr int kAllSteps = 30;
 // at most, toward the least squared distances.
 bool fit_perspective(const std::vector<PlanePoint>& source, const std::vector<PlanePoint>& target, Perspective& out,
                      int steps = kAllSteps);
+// Of each pair, from where h maps its source to its target; infinity where that is not a number.
+void squared_distances(const std::vector<PlanePoint>& source, const std::vector<PlanePoint>& target,
+                       const Perspective& h, double* apart);
 
 }  // namespace penstock

@@ -108,15 +108,7 @@ class Search {
     }
     return have == 4 && may_correspond(source_, target_, four);
   }
-  void measure(const Perspective& h) {
-    for (size_t k = 0; k < source_.size(); ++k) {
-      const double x = source_[k].x, y = source_[k].y, w = h[6] * x + h[7] * y + h[8];
-      const double u = (h[0] * x + h[1] * y + h[2]) / w - target_[k].x;
-      const double v = (h[3] * x + h[4] * y + h[5]) / w - target_[k].y;
-      const double apart = u * u + v * v;
-      apart_[k] = std::isfinite(apart) ? apart : std::numeric_limits<double>::infinity();
-    }
-  }
+  void measure(const Perspective& h) { squared_distances(source_, target_, h, apart_.data()); }
   int64_t near(double limit) const {
     return std::count_if(apart_.begin(), apart_.end(), [&](double v) { return v <= limit; });
   }
