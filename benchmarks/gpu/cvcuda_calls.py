@@ -89,12 +89,24 @@ def borders(height, width):
     return {"top": top, "bottom": height // 4 - top, "left": left, "right": width // 4 - left}
 
 
+def border_of(name):
+    """The border that operator_rows.py gives the row: a fifth of a turned image is outside, where a constant costs nothing."""
+    return cv.Border.REFLECT101 if name == "warp_affine cubic" else cv.Border.CONSTANT
+
+
+def shift_of(height, width):
+    """CV-CUDA turns images about their corner and moves them after that: by as much that the center stays where it is."""
+    angle = np.radians(15.0)
+    x, y = (width - 1) / 2, (height - 1) / 2
+    return (1 - np.cos(angle)) * x - np.sin(angle) * y, np.sin(angle) * x + (1 - np.cos(angle)) * y
+
+
 def warps(name, x, size, how):
-    border = {"border_mode": cv.Border.CONSTANT, "border_value": ZEROS}
+    border = {"border_mode": border_of(name), "border_value": ZEROS}
     if name.startswith("warp_affine"):
         return lambda: cv.warp_affine(x, TURNED, int(how) | INVERSE, **border)
     if name == "rotate":
-        return lambda: cv.rotate(x, 15.0, (0.0, 0.0), cv.Interp.LINEAR)
+        return lambda: cv.rotate(x, 15.0, shift_of(*size), cv.Interp.LINEAR)
     if name == "warp_perspective":
         return lambda: cv.warp_perspective(x, TILTED, int(how) | INVERSE, **border)
     y, x_of = np.mgrid[: size[0], : size[1]].astype(np.float32)
@@ -174,9 +186,10 @@ def varied(name, x, images):
         matrices = on_gpu(np.tile(matrix.reshape(1, -1), (n, 1)), "NW")
         how = int(kinds.get(last, cv.Interp.LINEAR)) | INVERSE
         call = getattr(cv, first)
-        return lambda: call(x, matrices, how, border_mode=cv.Border.CONSTANT, border_value=ZEROS)
+        return lambda: call(x, matrices, how, border_mode=border_of(name), border_value=ZEROS)
     if name == "rotate":
-        angles, shifts = on_gpu(np.full(n, 15.0), "N"), on_gpu(each([0, 0], np.float64), "NW")
+        shifts = on_gpu(np.array([shift_of(*image.shape[:2]) for image in images]), "NW")
+        angles = on_gpu(np.full(n, 15.0), "N")
         return lambda: cv.rotate(x, angles, shifts, cv.Interp.LINEAR)
     if name == "equalize":
         return lambda: cv.histogrameq(x)

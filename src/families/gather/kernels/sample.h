@@ -2,50 +2,112 @@
 // The family's kernel: neighboring threads make neighboring pixels with all channels. It gives what the twin gives.
 #pragma once
 #include "families/gather/kernels/cell.h"
+#include "launch/global_memory.h"
 
 namespace penstock::gather {
 
 // ---- Any pixel.
 
-// One whose neighbors may be outside; `channels` 0: as many as the source has.
-template <class T, int channels, int filter, class V>
-PENSTOCK_KERNEL __attribute__((noinline)) void sample_anywhere(const T* image, const Source& s, Neighbor<V> y,
-                                                               Neighbor<V> x, T* to) {
-  constexpr int taps = kTaps<filter>, before = filter == kCubic;
+// The element that stands for one at `at`: bordered(), without its division where one period is enough.
+PENSTOCK_KERNEL int32_t soon_bordered(int32_t at, int32_t n, Border border) {
+  const bool low = at < 0;
+  // In unsigned integers, which may wrap: what is not an element is none of [0, n) then either.
+  const auto one = static_cast<uint32_t>(at), all = static_cast<uint32_t>(n);
+  const uint32_t turned = border == kReflect ? (low ? ~0u : 2 * all - 1) - one : (low ? 0u : 2 * all - 2) - one;
+  const uint32_t moved = border == kWrap ? (low ? one + all : one - all) : turned;
+  const uint32_t near = one < all ? one : border == kReplicate ? (low ? 0u : all - 1) : moved;
+  if (border == kConstant) return one < all ? at : -1;
+  return near < all ? static_cast<int32_t>(near) : beyond(at, n, border);
+}
+// The blend of neighbors along an axis.
+template <int filter, class V> struct Across {
+  V weight;
+  CubicWeights<V> cubic;
+
+  PENSTOCK_HD explicit Across(V w) : weight(w) {
+    if constexpr (filter == kCubic) cubic = cubic_weights(w);
+  }
+  PENSTOCK_HD V operator()(const V (&of)[kTaps<filter>]) const {
+    if constexpr (filter == kNearest) return of[0];
+    else if constexpr (filter == kLinear) return blended(of[0], of[1], weight);
+    else return weighted(of, cubic);
+  }
+};
+// A number that a loop computes with anew: compilers else compute sixteen addresses ahead, which registers do not hold.
+PENSTOCK_KERNEL int32_t within_loop(int32_t v) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+r"(v));
+#endif
+  return v;
+}
+// One whose neighbors may be outside, of each of several samples, at offsets of bytes; `channels` 0: as many as the
+// source has. Where the neighbors are is found once.
+template <class T, int channels, int filter, int samples, class V>
+PENSTOCK_KERNEL __attribute__((always_inline)) void sample_anywhere(const RowHead& there, Neighbor<V> y, Neighbor<V> x,
+                                                                    int64_t from, int64_t to) {
+  constexpr int taps = kTaps<filter>, before = filter == kCubic, kTurn = channels ? channels : 1;
+  const Source s = there.source;
   const int32_t count = channels ? channels : s.channels;
   int32_t v[taps], u[taps];
-  bool any_v = false, any_u = false;
+  bool any_v = false, any_u = false, below[taps], beside[taps];
   PENSTOCK_UNROLL
   for (int k = 0; k < taps; ++k) {
-    v[k] = bordered(filter == kNearest ? nearest(y) : y.at - before + k, s.height, s.border);
-    u[k] = bordered(filter == kNearest ? nearest(x) : x.at - before + k, s.width, s.border);
-    any_v = any_v || v[k] >= 0, any_u = any_u || u[k] >= 0;
+    v[k] = soon_bordered(filter == kNearest ? nearest(y) : y.at - before + k, s.height, s.border);
+    u[k] = soon_bordered(filter == kNearest ? nearest(x) : x.at - before + k, s.width, s.border);
+    below[k] = v[k] < 0, beside[k] = u[k] < 0;
+    any_v = any_v || !below[k], any_u = any_u || !beside[k];
   }
-  // A blend of equal numbers is that number, but for sums of cubic weights.
+  const Across<filter, V> by_x(x.weight), by_y(y.weight);
   const bool covered = filter != kNearest && covers(s);
+  const V outside = covered ? V(0) : static_cast<V>(s.fill);
+  V row[taps], column[taps];
+  PENSTOCK_UNROLL
+  for (int k = 0; k < taps; ++k) row[k] = outside;
+  const V outside_row = by_x(row);
+  PENSTOCK_UNROLL
+  for (int k = 0; k < taps; ++k) column[k] = outside_row;
+  // A blend of equal numbers is that number, but for sums of cubic weights.
   const auto of_filter = static_cast<Filter>(filter);
-  if ((filter != kCubic && !(any_v && any_u)) ||
-      (covered && (reads_beyond(y, s.height, of_filter) || reads_beyond(x, s.width, of_filter)))) {
-    for (int32_t c = 0; c < count; ++c) to[c] = from_lane<float, T>(s.fill);
-    return;
-  }
-  for (int32_t c = 0; c < count; ++c) {
-    const auto element = [&](int j, int i) { return image[(int64_t{v[j]} * s.width + u[i]) * count + c]; };
-    if constexpr (filter == kNearest) {
-      to[c] = v[0] < 0 || u[0] < 0 ? from_lane<float, T>(s.fill) : element(0, 0);
-    } else {
-      V rows[taps];
+  const bool fills = covered && (reads_beyond(y, s.height, of_filter) || reads_beyond(x, s.width, of_filter));
+  const T alone = fills || filter != kCubic ? from_lane<float, T>(s.fill) : from_lane<V, T>(by_y(column));
+  const bool none = fills || !(any_v && any_u);
+  const int64_t line = int64_t{s.width} * count;
+  PENSTOCK_UNROLL_BY(1)
+  for (int k = 0; k < samples; ++k) {
+    const T* image = whole::in_global_memory(reinterpret_cast<const T*>(static_cast<const char*>(there.in[k]) + from));
+    T* made = whole::in_global_memory(reinterpret_cast<T*>(static_cast<char*>(there.out[k]) + to));
+    PENSTOCK_UNROLL_BY(1)
+    for (int32_t c = 0; c < count; c += kTurn) {
+      T of[kTurn];
       PENSTOCK_UNROLL
-      for (int j = 0; j < taps; ++j) {
-        V of[taps];
+      for (int p = 0; p < kTurn; ++p) of[p] = alone;
+      if (!none) {
+        V rows[kTurn][taps];
         PENSTOCK_UNROLL
-        for (int i = 0; i < taps; ++i)
-          of[i] = v[j] < 0 || u[i] < 0 ? (covered ? V(0) : static_cast<V>(s.fill)) : to_lane<T, V>(element(j, i));
-        if constexpr (filter == kLinear) rows[j] = blended(of[0], of[1], x.weight);
-        else rows[j] = weighted(of, cubic_weights(x.weight));
+        for (int j = 0; j < taps; ++j) {
+          const T* own = image + (below[j] ? 0 : v[j] * line);
+          V number[kTurn][taps];
+          PENSTOCK_UNROLL
+          for (int i = 0; i < taps; ++i) {
+            const T* at = own + (int64_t{within_loop(beside[i] ? 0 : u[i])} * count + c);
+            PENSTOCK_UNROLL
+            for (int p = 0; p < kTurn; ++p) {
+              if constexpr (filter == kNearest) of[p] = at[p];
+              else number[p][i] = beside[i] ? outside : to_lane<T, V>(at[p]);
+            }
+          }
+          if constexpr (filter != kNearest) {
+            PENSTOCK_UNROLL
+            for (int p = 0; p < kTurn; ++p) rows[p][j] = below[j] ? outside_row : by_x(number[p]);
+          }
+        }
+        if constexpr (filter != kNearest) {
+          PENSTOCK_UNROLL
+          for (int p = 0; p < kTurn; ++p) of[p] = from_lane<V, T>(by_y(rows[p]));
+        }
       }
-      if constexpr (filter == kLinear) to[c] = from_lane<V, T>(blended(rows[0], rows[1], y.weight));
-      else to[c] = from_lane<V, T>(weighted(rows, cubic_weights(y.weight)));
+      PENSTOCK_UNROLL
+      for (int p = 0; p < kTurn; ++p) made[c + p] = of[p];
     }
   }
 }
@@ -127,10 +189,10 @@ template <class T, int channels, int filter, int samples, class Rule> struct Pix
   PENSTOCK_HD static const C& cell(const C* cells, int k) { return cells[samples > 1 ? 0 : k]; }
   // `there` is in memory: a number that is not known when a kernel is compiled finds a sample there.
   PENSTOCK_HD const char* in(const RowHead& there, int sample) const {
-    return static_cast<const char*>(filter == kCubic ? there.in[sample] : head.in[sample]);
+    return static_cast<const char*>(whole::in_global_memory(filter == kCubic ? there.in[sample] : head.in[sample]));
   }
   PENSTOCK_HD char* out(const RowHead& there, int sample) const {
-    return static_cast<char*>(filter == kCubic ? there.out[sample] : head.out[sample]);
+    return static_cast<char*>(whole::in_global_memory(filter == kCubic ? there.out[sample] : head.out[sample]));
   }
   PENSTOCK_HD void put(const C& cell, const typename C::Lines& lines, T* to, int32_t right) const {
     if constexpr (kBytes) {
@@ -189,11 +251,7 @@ template <class T, int channels, int filter, int samples, class Rule> struct Pix
                                  int64_t to) const {
     Neighbor<V> at_y, at_x;
     neighbors<Rule, filter>(image, y, x, coef, at_y, at_x);
-    PENSTOCK_UNROLL_BY(1)
-    for (int k = 0; k < samples; ++k)
-      sample_anywhere<T, channels, filter>(reinterpret_cast<const T*>(static_cast<const char*>(there.in[k]) + from),
-                                           there.source, at_y, at_x,
-                                           reinterpret_cast<T*>(static_cast<char*>(there.out[k]) + to));
+    sample_anywhere<T, channels, filter, samples>(there, at_y, at_x, from, to);
   }
 };
 

@@ -74,6 +74,23 @@ TEST(GatherKernel, EqualsTheTwinAndReadsTheImageAlone) {
   }
 }
 
+TEST(GatherKernel, FindsTheSameElementsBeyondAnEdgeAsTheTwin) {
+  std::mt19937 random(9);
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  for (const int32_t n : {1, 2, 3, 7, 1920, 1 << 30, kMost - 1, kMost})
+    for (const Border border : {kConstant, kReplicate, kReflect101, kReflect, kWrap}) {
+      const auto same = [&](int64_t at) {
+        if (at < -kReach - 1 || at > kReach + 2) return;
+        const auto own = static_cast<int32_t>(at);
+        ASSERT_EQ(bordered(own, n, border), soon_bordered(own, n, border))
+            << own << " of " << n << " border " << border;
+      };
+      for (int64_t periods = -3; periods <= 3; ++periods)
+        for (int64_t k = -3; k <= 3; ++k) same(periods * n + k);
+      for (int k = 0; k < 100; ++k) same(static_cast<int32_t>(random()) % (kReach + 2));
+    }
+}
+
 // GPUs that most people own have one unit for float64 where they have 32 or 64 for float32.
 TEST(GatherKernel, TypesThatFloat32HoldsNeedNoFloat64) {
   std::string why;
