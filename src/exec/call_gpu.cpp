@@ -301,8 +301,8 @@ std::vector<Batch> call_on_gpu(const OpInfo& info, std::span<const Batch> inputs
                                const SampleContext& context, int batch_size, std::span<const Batch* const> into,
                                CallPlace& place) {
   std::vector<Batch> results;
-  runtime_of(place.gpu).on_device(
-      place.gpu, [&] { results = call_there(info, inputs, args, context, batch_size, into, place); });
+  runtime_of(place.gpu).on_device(place.gpu,
+                                  [&] { results = call_there(info, inputs, args, context, batch_size, into, place); });
   return results;
 }
 

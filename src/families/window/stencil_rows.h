@@ -8,8 +8,8 @@
 namespace penstock::window {
 
 // Results of a row for neighbors; rows[0] has the element of the first one, rows[dy] those above and below. A vector
-// reads at most kStencilSpare elements more than there are. `past_caches`: whole vectors are best written so, where `to` is
-// at a multiple of them.
+// reads at most kStencilSpare elements more than there are. `past_caches`: whole vectors are best written so, where
+// `to` is at a multiple of them.
 using StencilRun = void (*)(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef,
                             bool past_caches);
 constexpr int64_t kStencilSpare = 16;
