@@ -261,6 +261,15 @@ def test_a_large_object_is_sent_in_parts(server):
         objects.put("s3://bucket/third", pieces, size + 1)
 
 
+def test_an_object_that_is_larger_than_any_manifest_is_not_read(server, monkeypatch):
+    monkeypatch.setattr(objects, "_MOST_CONTENT", 9)
+    objects.put("s3://bucket/x", [bytes(9)], 9)
+    objects.put("s3://bucket/y", [bytes(10)], 10)
+    assert objects.content_of("s3://bucket/x") == bytes(9)
+    with pytest.raises(penstock.DataError, match="has 10 bytes, more than the limit of 9 .*s3://bucket/y"):
+        objects.content_of("s3://bucket/y")
+
+
 def test_a_piece_that_is_left_by_an_error_is_not_written(server):
     with pytest.raises(Killed), writing.PieceOfObject("s3://bucket/x/", "a") as piece:
         piece.write(b"1")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.parquet: rows beside those of pyarrow, the order of row groups, and checkpoints."""
 
+import os
 import sys
 import threading
 
@@ -296,3 +297,17 @@ def test_a_file_that_changed_is_an_error(tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"short")
     with pytest.raises(penstock.DataError, match="x.parquet"):
         take(pipe, 12)
+
+
+def test_files_of_a_large_data_set_do_not_all_stay_open(tmp_path):
+    """A system lets a process have a thousand files; a data set may have more."""
+    for k in range(80):
+        parquet.write_table(pa.table({"k": [k]}), str(tmp_path / f"{k:02d}.parquet"))
+    pipe = Pipeline(batch_size=80, num_threads=2)
+    with pipe:
+        pipe.set_outputs(fn.readers.parquet(str(tmp_path / "*.parquet"), columns="k"))
+    for _ in range(2):  # the second time files are opened again
+        assert pipe.run()[0].as_array().ravel().tolist() == list(range(80))
+        opened = [os.path.realpath(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")]
+        assert 0 < sum(path.startswith(str(tmp_path)) for path in opened) <= 64 + 2
+    pipe.close()

@@ -120,7 +120,14 @@ def test_rates_of_a_benchmark(tmp_path, capsys):
     for more, cores in (([], 5), (["--pipeline", "a"], 10), (["--per-core", "500"], 2)):
         assert commands.main(call + more) == 0
         assert json.loads(capsys.readouterr().out)["cores"] == cores
-    assert commands.main([*call, "--pipeline", "c"]) == 2 and "has no such pipeline" in capsys.readouterr().err
+    assert commands.main([*call, "--pipeline", "c"]) == 2
+    assert "rates.json has no pipeline 'c'; it has a, b" in capsys.readouterr().err
+    (tmp_path / "other.json").write_text('[{"pipeline": "a", "samples_per_second": 1}]')
+    assert commands.main([*call[:5], "--bench", str(tmp_path / "other.json")]) == 2
+    assert "other.json is not what penstock bench --json prints: " in capsys.readouterr().err
+    assert commands.main([*call[:5], "--per-core", "400", "--read", "1e5", "--ready", "2e5"]) == 0
+    said = capsys.readouterr().out
+    assert "1 GPU takes 800 samples/s" in said and "1 disk of" in said and "1 machine trains, with 8 GPUs" in said
     assert commands.main(["plan", "--gpus", "1", "--rate", "800", "--read", "5"]) == 2
     for wrong in (["--gpus", "0"], ["--rate", "-1"], ["--use", "nan"], ["--disk", "0"]):
         with pytest.raises(SystemExit):

@@ -138,7 +138,7 @@ def text_of(load, machines, made):
         f"  ready: {made['ready_bytes_per_second'] / 1e9:.2f} GB/s go to the GPUs",
         f"  {_counted(made['training_machines'], 'machine trains', 'machines train')}, with "
         f"{_counted(machines.gpus, 'GPU', 'GPUs')} and {_counted(machines.cores, 'core', 'cores')} each: "
-        f"{made['cores_busy_there']} cores are busy, {made['network_bytes_per_second_there'] / 1e9:.2f} GB/s come through the "
+        f"{_counted(made['cores_busy_there'], 'core is', 'cores are')} busy, {made['network_bytes_per_second_there'] / 1e9:.2f} GB/s come through the "
         "network",
     ]
     if made["worker_machines"]:
@@ -156,15 +156,17 @@ def _row_of(path, name):
     with open(path, encoding="utf-8") as file:
         try:
             rows = json.load(file)
-            rows = [row for row in rows if name in (None, row["pipeline"])]
-            best = max(rows, key=lambda row: row["samples_per_second"])
-            return [
+            fitting = [row for row in rows if name in (None, row["pipeline"])]
+            names = ", ".join(str(row["pipeline"]) for row in rows)
+            best = max(fitting, key=lambda row: row["samples_per_second"], default=None)
+            measured = best and [
                 float(best[k]) for k in ("samples_per_core_second", "bytes_read_per_sample", "bytes_ready_per_sample")
             ]
         except (ValueError, TypeError, KeyError) as error:
-            raise ValueError(
-                f"{path} is not what penstock bench --json prints, or has no such pipeline: {error!r}"
-            ) from None
+            raise ValueError(f"{path} is not what penstock bench --json prints: {error!r}") from None
+    if measured is None:
+        raise ValueError(f"{path} has no pipeline {name!r}; it has {names or 'none'}")
+    return measured
 
 
 def plan(args):

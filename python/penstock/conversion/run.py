@@ -89,8 +89,8 @@ def convert(
     and the CRC-32C of each file and of each sample.
 
     Args:
-        source: A folder, a file, a pattern with * or ?, or a URL: of files of "tar", "tfrecord" or "parquet", of a folder of
-            them in a bucket, or of a set of MDS.
+        source: A folder, a file, a pattern with * or ?, or a URL: of files of "tar", "tfrecord" or "parquet", of a
+            folder of them in a bucket, or of a set of MDS.
         target: The folder to write, which is new or was begun by the same call; or for "tar", "tfrecord", "parquet"
             and "mds" its URL in a bucket, s3://bucket/folder or gs://bucket/folder.
         to: "folder" (a folder for each class), "coco", "tar" (WebDataset), "tfrecord", "parquet" or "mds".

@@ -9,6 +9,7 @@ from .. import _core
 
 _PART = 8 << 20  # bytes of a request; S3 takes 10,000 of them for an object
 _AT_ONCE = 8  # parts
+_MOST_CONTENT = 1 << 30  # bytes of an object that is read as a whole
 _JOINED = 1 << 20  # bytes: what is smaller is sent together
 
 
@@ -113,7 +114,10 @@ def content_of(url, absent=("missing",)):
     from . import _client
 
     def request(obstore, store, path):
-        return (None, bytes(obstore.get(store, path).bytes()))
+        answer = obstore.get(store, path)
+        if answer.meta["size"] > _MOST_CONTENT:
+            return ("refused", f"the object has {answer.meta['size']} bytes, more than the limit of {_MOST_CONTENT}")
+        return (None, bytes(answer.bytes()))
 
     found = _answered(_client.repeated(request, url), url, "the object cannot be read", absent)
     return found and found[0]
