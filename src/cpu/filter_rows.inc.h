@@ -33,8 +33,8 @@ inline void store_wide(float* p, Wide v) { _mm256_storeu_ps(p, v); }
 inline void stream_wide(float* p, Wide v) { _mm256_stream_ps(p, v); }
 #endif
 
-// acc[i] = sum over k of weight[k] * row(k)[i], in the order of k; sums stay in registers. ahead(i, count) gets
-// the sums that are next.
+// acc[i] = sum over k of weight[k] * row(k)[i], in the order of k; sums stay in registers. Before each block of sums it
+// calls ahead(i, count).
 template <class Row, class Ahead>
 inline void weighted_rows(Row row, const float* weight, int taps, float* acc, int64_t n, bool more, Ahead ahead) {
   int64_t i = 0;

@@ -63,7 +63,7 @@ template <class T, class V> void any_row(const Image& s, const Positions<V>& p, 
 // The same where some are outside, and become the constant of the border.
 template <int kBytes>
 __attribute__((noinline)) void nearest_beside(const Image& s, const int32_t* at_x, const int32_t* at_y, int n,
-                                              char* to) {
+                                              int32_t downward, char* to) {
   constexpr int kWide = kBytes % 3 ? kBytes : kBytes / 3 * 4;  // as copy_nearest writes
   const int32_t width = s.source.width, height = s.source.height, stride = width * kBytes;
   int32_t within[kNearestGroup], offset[kNearestGroup], any = 0, last_row = 0;
@@ -76,7 +76,9 @@ __attribute__((noinline)) void nearest_beside(const Image& s, const int32_t* at_
   char fill[kWide] = {};
   std::memcpy(fill, s.fill, kBytes);
   if (any) {
-    copy_nearest<kBytes>(static_cast<const char*>(s.data), offset, last_row >= 0, n, to);
+    const char* const in = static_cast<const char*>(s.data);
+    request_rows_ahead<pixels_of_request(kBytes)>(in, int64_t{stride} * downward, offset, n);
+    copy_nearest<kBytes>(in, offset, last_row >= 0, n, to);
     for (int i = 0; i < n; ++i)
       if (!within[i]) std::memcpy(to + i * kBytes, fill, kBytes);
   } else {
@@ -105,7 +107,7 @@ inline void nearest_group(const Image& s, const Positions<float>& p, int first, 
     return copy_nearest<kBytes>(in, offset, last_row >= 0, n, to);
   }
   if constexpr (kBytes != 0)
-    if (s.small && s.source.border == kConstant) return nearest_beside<kBytes>(s, at_x, at_y, n, to);
+    if (s.small && s.source.border == kConstant) return nearest_beside<kBytes>(s, at_x, at_y, n, p.downward, to);
   for (int i = 0; i < n; ++i, to += bytes) {
     const int32_t x = bordered(at_x[i], width, s.source.border), y = bordered(at_y[i], height, s.source.border);
     const char* from = x < 0 || y < 0 ? s.fill : in + y * row + x * bytes;

@@ -14,10 +14,11 @@ struct RowNeighbors {
 };
 
 template <class Rule, class Coef>
-void run(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef, bool) {
+void run(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef, const RowMemory& memory) {
   const Coef c = *static_cast<const Coef*>(coef);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
+    if (memory.next) __builtin_prefetch(memory.next + i);
     const Lanes v = Rule::template result<Lanes>(RowNeighbors{rows, i, pixel}, c);
     std::memcpy(to + i, &v, sizeof v);
   }

@@ -89,12 +89,15 @@ class StencilStrips {
       if (load_) load_->load(row, raw, end - begin);
       const int64_t first = i + 1 - w_.height;
       if (first < 0) continue;
-      fetch_row(ends_.row(image, top + i + 1 - w_.y), count);
+      const std::byte* const next = ends_.row(image, top + i + 1 - w_.y);
+      RowMemory memory{past_caches_};
+      if (load_) fetch_row(next, count);
+      else memory.next = reinterpret_cast<const float*>(next) + at_;
       for (int64_t k = 0; k < w_.height; ++k) rows_[static_cast<size_t>(k)] = slot((first + k) % w_.height) + left;
       std::byte* const to = out_ + ((plane * height_ + top + first) * length_ + at_) * out_bytes_;
       float* const results = store_ ? slot(w_.height + 1) : reinterpret_cast<float*>(to);
       if (!past_caches_) fetch_ahead(to, count * out_bytes_);
-      run_(results, rows_.data() + w_.y, count, w_.image.inner, coef_, past_caches_);
+      run_(results, rows_.data() + w_.y, count, w_.image.inner, coef_, memory);
       if (store_) store_->store(to, results, count);
     }
   }

@@ -7,11 +7,16 @@
 
 namespace penstock::window {
 
+// What a loop may do for the memory. `past_caches`: whole vectors are best written so, where the results are at a
+// multiple of them. `next`: the elements of the row that the next call reads first, to be requested; or null.
+struct RowMemory {
+  bool past_caches = false;
+  const float* next = nullptr;
+};
 // Results of a row for neighbors; rows[0] has the element of the first one, rows[dy] those above and below. A vector
-// reads at most kStencilSpare elements more than there are. `past_caches`: whole vectors are best written so, where
-// `to` is at a multiple of them.
+// reads at most kStencilSpare elements more than there are.
 using StencilRun = void (*)(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef,
-                            bool past_caches);
+                            const RowMemory& memory);
 constexpr int64_t kStencilSpare = 16;
 
 // The result is of the input's type or float32. `made`: the extents of `out`, which may be smaller than the image.

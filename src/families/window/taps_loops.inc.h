@@ -32,21 +32,26 @@ template <bool kPast> inline void store(float* to, const Lanes& sum) {
 
 constexpr int kVectors = 6;
 template <bool kPast>
-int64_t taps_of_blocks(float* to, const float* const* rows, int64_t n, int64_t pixel, const TapsCoef& c) {
+int64_t taps_of_blocks(float* to, const float* const* rows, int64_t n, int64_t pixel, const TapsCoef& c,
+                       const float* next) {
   int64_t i = 0;
   for (; i + kVectors * kLanes <= n; i += kVectors * kLanes) {
     Lanes sum[kVectors];
+    if (next)
+      for (int k = 0; k < kVectors; ++k) __builtin_prefetch(next + i + k * kLanes);
     sums(sum, rows, i - c.x * pixel, pixel, c);
     for (int k = 0; k < kVectors; ++k) store<kPast>(to + i + k * kLanes, sum[k]);
   }
   return i;
 }
 
-inline void taps(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef, bool past_caches) {
+inline void taps(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef,
+                 const RowMemory& memory) {
   const TapsCoef c = *static_cast<const TapsCoef*>(coef);
   rows -= c.y;
-  const bool past = past_caches && reinterpret_cast<uintptr_t>(to) % sizeof(Lanes) == 0;
-  int64_t i = past ? taps_of_blocks<true>(to, rows, n, pixel, c) : taps_of_blocks<false>(to, rows, n, pixel, c);
+  const bool past = memory.past_caches && reinterpret_cast<uintptr_t>(to) % sizeof(Lanes) == 0;
+  int64_t i = past ? taps_of_blocks<true>(to, rows, n, pixel, c, memory.next)
+                   : taps_of_blocks<false>(to, rows, n, pixel, c, memory.next);
   for (; i < n; i += kLanes) {
     Lanes sum[1];
     sums(sum, rows, i - c.x * pixel, pixel, c);
