@@ -23,7 +23,7 @@ from pyarrow import parquet
 from remote_server import RemoteServer
 
 import penstock
-from penstock import commands, conversion, fn, storage, types
+from penstock import _commands as commands, conversion, fn, storage, types
 from penstock.conversion import run as conversion_run
 from penstock.conversion.formats import open_source
 

@@ -10,11 +10,11 @@ import time
 import numpy as np
 import pytest
 from penstock import fn, pipeline_def
-from penstock.pipeline import script_lines
+from penstock._pipeline import script_lines
 from PIL import Image
 from threads_at_rest import wait_for_rest
 
-from penstock.pipeline.advice import advise, Script
+from penstock._pipeline.advice import advise, Script
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ A row is a function with its forms: "T: src, shape" is one whose first argument 
 import inspect
 
 from .. import _core, fn
-from ..base.errors import KINDS, raise_again
+from .._base.errors import KINDS, raise_again
 from . import operands, streams
 from .images import ImageBatchVarShape
 from .signatures import KINDS_OF, signature_of
