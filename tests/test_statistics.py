@@ -82,6 +82,21 @@ def test_threads_add_up(ran):
     assert stats.process_seconds > 0 and stats.cores >= 1
 
 
+def test_work_after_the_last_batch_is_not_the_loops():
+    @pipeline_def(batch_size=2, num_threads=1)
+    def numbers():
+        return fn.random.uniform(range=[0.0, 1.0], shape=[3])
+
+    pipeline = numbers()
+    assert pipeline.stats().process_seconds == 0
+    pipeline.run()
+    taken = pipeline.stats().process_seconds
+    end = time.process_time() + 0.05
+    while time.process_time() < end:
+        pass
+    assert 0 < taken == pipeline.stats().process_seconds
+
+
 def test_the_table_is_sorted_and_leaves_out_constants(ran):
     text = str(ran.stats())
     rows = re.findall(r"^(\S.*?)  +(\d+\.\d\d) +[\d.]+ .*test_statistics\.py:\d+$", text, re.MULTILINE)
