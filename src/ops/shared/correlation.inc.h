@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of weighted sums, included once per target by correlation.cpp.
 
-// The sums of elements [begin, end) of the row at p, whose neighbors in it are all inside: those of CorrelationRule::at(),
+// Sums of elements [begin, end) of the row at p, whose neighbors in it are all inside: those of CorrelationRule::at,
 // which adds in the same order.
 template <class In>
 void sum_row(const In* in, const CorrelationRule::Coef& c, const float* weights, const ImageRule::Place& p,
