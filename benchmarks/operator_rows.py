@@ -154,7 +154,7 @@ def resampling():
 
 
 def with_item(x, key, value):
-    from penstock.graph.item_assignment import assign
+    from penstock._graph.item_assignment import assign
 
     return assign(x, key, value)
 

@@ -129,6 +129,7 @@ endfunction()
 if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE)
   penstock_gpu_library(penstock_cuda ${cudart_objects} src/cuda/decode/batch_decoder.cpp)
   target_link_libraries(penstock_cuda PRIVATE ${cudart_static})
+  set_target_properties(penstock_cuda PROPERTIES SUFFIX ${PENSTOCK_SUFFIX})
   target_link_options(penstock_cuda PRIVATE -Wl,--gc-sections -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/gpu_exports.map)
   install(TARGETS penstock_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})  # as in install.cmake
   install(TARGETS penstock_kernel_compiler RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})

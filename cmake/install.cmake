@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # For C and C++ programs: the library, its headers, find_package(penstock) and pkg-config, as the component `development`.
 # What a wheel holds is the component `python`, which is installed only where it is asked for (pyproject.toml does); a wheel
-# has the same files for C++ in penstock/development.
+# has the same files for C++ in penstock/_development.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 target_include_directories(penstock INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)

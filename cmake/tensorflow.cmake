@@ -15,7 +15,7 @@ target_link_libraries(penstock_tf PRIVATE penstock)
 target_link_options(penstock_tf PRIVATE -Wl,--no-as-needed $<TARGET_FILE:tensorflow_stub> -Wl,--as-needed)
 add_dependencies(penstock_tf tensorflow_stub)
 set_target_properties(penstock_tf PROPERTIES CXX_VISIBILITY_PRESET hidden BUILD_RPATH "$ORIGIN;${CMAKE_BINARY_DIR}"
-                      INSTALL_RPATH "$ORIGIN")
+                      INSTALL_RPATH "$ORIGIN" SUFFIX ${PENSTOCK_SUFFIX})
 penstock_in_batches(penstock_tf)
 add_dependencies(library penstock_tf)
 if(DEFINED SKBUILD)

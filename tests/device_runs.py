@@ -9,7 +9,7 @@ import numpy as np
 from device_programs import results
 
 from penstock import fn, pipeline_def
-from penstock.control_flow import statements
+from penstock._control_flow import statements
 
 ITERATIONS = 3
 

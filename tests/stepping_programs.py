@@ -8,7 +8,7 @@ import numpy as np
 import stepping_sources as sources
 
 from penstock import fn, types
-from penstock.control_flow import statements
+from penstock._control_flow import statements
 
 HEAD = "def program(k, f, x, a):\n"
 NAMES = "k, f, x, a"

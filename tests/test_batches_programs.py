@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from penstock import fn, pipeline_def, types
-from penstock.control_flow import statements
+from penstock._control_flow import statements
 
 PROGRAMS = int(os.environ.get("PENSTOCK_TEST_PROGRAMS", 0)) or 100
 SAMPLES = 6

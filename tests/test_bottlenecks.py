@@ -12,7 +12,7 @@ from pathlib import Path
 import bottleneck_scripts as scripts
 import penstock
 import pytest
-from penstock.pipeline.statistics import Statistics
+from penstock._pipeline.statistics import Statistics
 
 LONG = bool(os.environ.get("PENSTOCK_TEST_COUNT"))
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "how_to" / "why_is_my_pipeline_slow.md"

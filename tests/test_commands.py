@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from penstock import _core, commands, fn, pipeline_def
+from penstock import _commands as commands, _core, fn, pipeline_def
 from test_entropy_index import write_jpeg
 
 
@@ -183,7 +183,7 @@ def test_info_says_why_there_is_no_gpu(tmp_path):
         (missing, "the CUDA part of Penstock was not found: " + missing),
         (foreign, foreign + " is not the CUDA part of Penstock"),
     ):
-        code = "import penstock.commands as c, penstock._core as _core\nc.main(['info'])\nprint(_core.gpu_direct_storage())"
+        code = "import penstock._commands as c, penstock._core as _core\nc.main(['info'])\nprint(_core.gpu_direct_storage())"
         out = subprocess.run(
             [sys.executable, "-c", code + "\n_core.gpu_name(0)"],
             capture_output=True,

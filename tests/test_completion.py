@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What editors and notebooks offer after a dot: public names, all of them, and nothing of the inside."""
 
+import pkgutil
+import re
 import types as python_types
+from pathlib import Path
 
 import jedi
 import penstock
-from penstock import types
+from penstock import _former_names, types
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def offered(text):
@@ -19,18 +24,25 @@ def test_the_package_offers_its_public_names():
     assert offered("penstock.") == names and set(penstock.__all__) <= names
     assert all(getattr(penstock, name) is not None for name in names)
     assert not any(name.startswith("_") for name in names)
-    inside = {
-        "base",
-        "control_flow",
-        "debugging",
-        "former_names",
-        "graph",
-        "operators",
-        "settings",
-        "sources",
-        "workers",
-    }
-    assert not names & inside and "__version__" in dir(penstock)
+    assert not names & set(_former_names.PRIVATE) and "__version__" in dir(penstock)
+
+
+def test_modules_without_an_underscore_are_those_of_the_pages():
+    """A module that no page names has an underscore: editors list the files of the folder, whatever dir() says."""
+    found = {m.name for m in pkgutil.iter_modules(penstock.__path__) if not m.name.startswith("_")}
+    said = {c.name for c in jedi.Script("import penstock.").complete() if not c.name.startswith("_")}
+    assert (
+        found
+        == said
+        == {name for name in dir(penstock) if name not in penstock.__all__ and name[0] != "_"}
+        | {name for name in penstock.__all__ if isinstance(getattr(penstock, name), python_types.ModuleType)}
+    )
+    pages = [page.read_text() for page in (ROOT / "docs").rglob("*.md") if "decisions" not in page.parts]
+    named = {name for page in pages for name in re.findall(r"penstock\.(\w+)|from penstock import ([^#\n]*)", page)}
+    named = {word for pair in named for part in pair for word in re.findall(r"\w+", part)}
+    assert found - named == set(), "no page names them"
+    by_module = {name for page in pages for name in re.findall(r"\bpenstock\.(\w+)", page)}
+    assert by_module & set(_former_names.PRIVATE) <= {"pipeline", "sources"}, "loggers, which keep their names"
 
 
 def test_types_offer_every_constant_and_no_module():

@@ -27,7 +27,7 @@ def run(function, *inputs, batch=N, typed=True, **options):
     @pipeline_def(batch_size=batch, num_threads=2, seed=7, **options)
     def pipe():
         nodes = [source(values, f"in{k}", typed) for k, values in enumerate(inputs)]
-        from penstock.control_flow import statements
+        from penstock._control_flow import statements
 
         return statements.convert(function)(*nodes)
 

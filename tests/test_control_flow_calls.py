@@ -136,7 +136,7 @@ def table(n):
     return [n]
 """)
     monkeypatch.syspath_prepend(str(package.parent))
-    from penstock.control_flow import conversion
+    from penstock._control_flow import conversion
 
     monkeypatch.setattr(conversion, "_INSTALLED", (*conversion._INSTALLED, str(package.parent) + os.sep))
     import augments

@@ -268,7 +268,7 @@ def check_program(text, seed, device="cpu"):
 
     @pipeline_def(batch_size=SAMPLES, num_threads=2, seed=1, prefetch_queue_depth=2, max_trips=1000)
     def pipe():
-        from penstock.control_flow import statements
+        from penstock._control_flow import statements
 
         values = []
         for k, (dtype, ndim) in enumerate(INPUTS):

@@ -22,7 +22,7 @@ from PIL import Image
 from pyarrow import parquet
 
 import penstock
-from penstock import commands, conversion, fn, types
+from penstock import _commands as commands, conversion, fn, types
 from penstock.conversion import run as conversion_run
 from penstock.conversion.formats import open_source
 

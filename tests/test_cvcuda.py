@@ -402,3 +402,35 @@ def test_hq_resize_takes_images_and_volumes(layout, shape, size):
             places = ((np.arange(size[k]) + 0.5) * shape[d] / size[k]).astype(int)
             expected = np.take(expected, places, axis=d)
     np.testing.assert_array_equal(result.cpu(), expected)
+
+
+FRACTIONS = {
+    "averageblur": lambda x: cvcuda.averageblur(x, (3.5, 3)),
+    "composite": lambda x: cvcuda.composite(x, x, x, 3.5),
+    "copymakeborder": lambda x: cvcuda.copymakeborder(x, top=1, bottom=0.5, left=1, right=1),
+    "flip": lambda x: cvcuda.flip(x, 0.5),
+    "hq_resize": lambda x: cvcuda.hq_resize(x, (5.5, 4)),
+    "morphology": lambda x: cvcuda.morphology(x, cvcuda.MorphologyType.ERODE, (3, 3), (-1, -1), iteration=1.5),
+    "posterize": lambda x: cvcuda.posterize(x, np.float32(2.5)),
+    "resize": lambda x: cvcuda.resize(x, np.array([2, 5, 4.5, 3])),
+    "tvresize": lambda x: cvcuda.tvresize(x, 3.5),
+    "RectI": lambda x: cvcuda.RectI(x=1, y=0.5, width=2, height=2),
+    "Tensor": lambda x: cvcuda.Tensor((2, 2.5), Type.U8),
+    "Image": lambda x: cvcuda.Image((5, 4.5), cvcuda.Format.RGB8),
+    "reshape": lambda x: x.reshape((2, 1.5)),
+    "tv.crop": lambda x: cvcuda.tv.crop(x, 0, 0.5, 2, 2),
+    "tv.pad": lambda x: cvcuda.tv.pad(x, [1.5]),
+}
+
+
+@pytest.mark.parametrize("name", FRACTIONS)
+def test_integers_have_no_fraction(name):
+    """CV-CUDA refuses all floats here; one that is an integer is taken."""
+    with pytest.raises(TypeError, match="expected (an integer|integers), got .*5"):
+        FRACTIONS[name](tensor(pictures()))
+
+
+def test_floats_that_are_integers_are_taken():
+    x = tensor(pictures())
+    np.testing.assert_array_equal(cvcuda.posterize(x, 2.0).cpu(), cvcuda.posterize(x, 2).cpu())
+    np.testing.assert_array_equal(cvcuda.tv.crop(x, 1.0, 2, 3, 4).cpu(), cvcuda.tv.crop(x, 1, 2, 3, 4).cpu())

@@ -10,7 +10,7 @@ import penstock
 import penstock.cvcuda as cvcuda
 import pytest
 import torch
-from penstock.base.errors import OperatorError
+from penstock._base.errors import OperatorError
 from penstock.cvcuda.calls import ROWS
 
 Format, Type = cvcuda.Format, cvcuda.Type

@@ -120,7 +120,7 @@ def test_compose():
     chain = ops.Compose([ops.Resize(size=[3, 5]), ops.Flip(), ops.Cast(dtype=types.FLOAT)])
     assert same(outputs(chain), outputs(lambda x: fn.cast(fn.flip(fn.resize(x, size=[3, 5])), dtype=types.FLOAT)))
     with pytest.warns(penstock.DeviceWarning) if penstock._core.gpu_why_not() else pytest.MonkeyPatch.context():
-        penstock.graph.scope._warned.discard("device")
+        penstock._graph.scope._warned.discard("device")
         assert same(
             outputs(ops.Compose([ops.Resize(size=[3, 5]), ops.Flip(device="gpu"), lambda x: x.cpu()])),
             outputs(lambda x: fn.flip(fn.resize(x, size=[3, 5]))),

@@ -123,6 +123,7 @@ def test_facts_are_dalis():
         theirs.pop("names"),
         {
             k.replace("penstock.dali", "nvidia.dali")
+            .replace("penstock._", "penstock.")
             .replace("penstock.graph", "nvidia.dali.data_node")
             .replace("penstock.", "nvidia.dali."): v
             for k, v in ours.pop("names").items()
@@ -168,7 +169,7 @@ def test_constants_outside_of_a_pipeline():
 
 @pytest.mark.skipif(not penstock._core.gpu_why_not(), reason="machine: there is a GPU")
 def test_outputs_declared_gpu_show_tensors():
-    penstock.graph.scope._warned.add("device")
+    penstock._graph.scope._warned.add("device")
     first, second = run(lambda: (fn.flip(images(), device="gpu"), images()))
     assert first.at(1).shape() == [4, 5, 3] and first[1].shape() == [4, 5, 3] and isinstance(first, penstock.Batch)
     assert second.at(1).shape == (4, 5, 3) and np.array_equal(first.at(1), second.at(1)[:, ::-1])

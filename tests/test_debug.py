@@ -10,7 +10,7 @@ from test_control_programs import COUNT, INPUTS, _giver, inputs, loaded, program
 
 import penstock
 from penstock import Pipeline, fn, pipeline_def, types
-from penstock.control_flow import statements
+from penstock._control_flow import statements
 
 IMAGES = [np.random.default_rng(i).integers(0, 256, (20 + i, 30, 3), dtype=np.uint8) for i in range(6)]
 

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from penstock import commands
-from penstock.command_line import advice, checks, disks, doctor
-from penstock.command_line.machine import Machine
+from penstock import _commands as commands
+from penstock._command_line import advice, checks, disks, doctor
+from penstock._command_line.machine import Machine
 
 NO_CODECS = [
     (name, "", f"{name} was not found")

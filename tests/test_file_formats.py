@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from penstock import _core, commands, fn
+from penstock import _commands as commands, _core, fn
 
 FORMATS = {name: (kind, shown, endings) for kind, name, shown, endings in _core.file_formats()}
 ROOT = pathlib.Path(__file__).parent.parent

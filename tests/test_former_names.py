@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock import Pipeline, fn, former_names, pipeline_def, types
+from penstock import Pipeline, _former_names, fn, pipeline_def, types
 
 
 @pipeline_def(batch_size=2, num_threads=1, seed=11)
@@ -37,7 +37,7 @@ def loaded(text):
         ("cpenstock.python_function\ndl_tensor_python_function\n.", lambda: fn.dl_tensor_python_function),
         ("cpenstock.python_function\nFunctionError\n.", lambda: penstock.FunctionError),
         ("cpenstock.worker_pool\nWorkerError\n.", lambda: penstock.WorkerError),
-        ("cpenstock.dataset\nDatasetError\n.", lambda: penstock.operators.dataset.DatasetError),
+        ("cpenstock.dataset\nDatasetError\n.", lambda: penstock._operators.dataset.DatasetError),
         ("cpenstock.definition\npipeline_def\n.", lambda: penstock.pipeline_def),
         ("cpenstock.graph\n_NewAxis\n.", lambda: type(penstock.newaxis)),
         ("cpenstock.torch\nDataLoader\n.", lambda: penstock.torch.DataLoader),
@@ -89,13 +89,14 @@ def test_old_checkpoints_and_states():
         assert next(iter(loader))["x"].tolist() == [6, 9]
 
 
-@pytest.mark.parametrize("name", former_names.MOVED)
+@pytest.mark.parametrize("name", [*_former_names.MOVED, *_former_names.PRIVATE, "graph.node", "pipeline.statistics"])
 def test_modules_that_moved(name):
-    now = importlib.import_module(f"penstock.{former_names.MOVED[name]}")
+    now = importlib.import_module(_former_names.now(f"penstock.{name}"))
     before = importlib.import_module(f"penstock.{name}")
     assert {n: v for n, v in vars(now).items() if not n.startswith("__")}.items() <= vars(before).items()
 
 
-def test_a_module_that_never_was_is_not_found():
-    with pytest.raises(ModuleNotFoundError):
-        importlib.import_module("penstock.no_such_module")
+@pytest.mark.parametrize("name", ["no_such_module", "graph.no_such_module", "node"])
+def test_a_module_that_never_was_is_not_found(name):
+    with pytest.raises(ModuleNotFoundError, match=f"No module named 'penstock.{name}'"):
+        importlib.import_module(f"penstock.{name}")

@@ -62,8 +62,8 @@ def test_anchors_are_those_of_headings():
     "file, line, said",
     [
         ("src/exec/pipeline.cpp", 'const char* v = std::getenv("HOME");', "src/base/settings.h"),
-        ("python/penstock/graph/building.py", 'os.environ.get("HOME")', "python/penstock/settings.py"),
-        ("python/penstock/graph/building.py", 'os.getenv("HOME")', "python/penstock/settings.py"),
+        ("python/penstock/_graph/building.py", 'os.environ.get("HOME")', "python/penstock/_settings.py"),
+        ("python/penstock/_graph/building.py", 'os.getenv("HOME")', "python/penstock/_settings.py"),
         ("tests/test_pixel.py", f'os.environ["{UNKNOWN}"]', f"{UNKNOWN} is not in"),
         ("tools/check", f"echo ${{{UNKNOWN}:-1}}", f"{UNKNOWN} is not in"),
         ("src/base/settings.h", "return std::getenv(name_);", None),
@@ -257,7 +257,7 @@ def test_the_explanations_name_what_is_there():
     ]
     words = [set(re.findall(r"\w+", p.read_text())) for p in files if p.suffix in CODE]
     words.append({*(p.stem for p in files), "ncu"})  # targets are called as their sources; NVIDIA's profiler
-    named = {p.name for p in files} | {"libpenstock_cuda.so", "libpenstock_tf.so"}
+    named = {p.name for p in files} | {"libpenstock_cuda.so", "libpenstock_tf.so"}  # with a version
     names = {n.removesuffix("()") for n in re.findall(r"`([A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*(?:\(\))?)`", text)}
     assert len(names) > 60
     for name in names:
@@ -307,7 +307,7 @@ def test_a_room_that_is_entered_runs_its_init(package):
 
 def test_rooms_of_the_package_stand_on_floors():
     rooms_of_python = python_imports.rooms(python_imports.arrows())
-    assert python_imports.circles(rooms_of_python) == [] and rooms_of_python["base"] == {"_core"}
+    assert python_imports.circles(rooms_of_python) == [] and rooms_of_python["_base"] == {"_core"}
     assert len(list(python_imports.table())) == len(rooms_of_python) + 1
 
 
@@ -315,6 +315,13 @@ def test_the_map_names_the_rooms_of_the_package():
     page = (ROOT / "docs/explanation/architecture.md").read_text()
     folders = {path.parent.relative_to(python_imports.FOLDER).parts[0] for path in python_imports.FOLDER.glob("*/*.py")}
     assert {f for f in folders if f"`{f}/`" not in page} == set()
+
+
+def test_figures_of_the_first_page_are_in_the_results():
+    text = (ROOT / "README.md").read_text()
+    figures = re.findall(r"\d+,\d{3}", text[text.index("On one NVIDIA H200") :].split("\n\n")[0])
+    rows = (ROOT / "benchmarks/results/gpu.md").read_text()
+    assert len(figures) == 4 and all(f"| {figure.replace(',', '')} |" in rows for figure in figures)
 
 
 def test_no_folder_of_ours_hides_a_package():

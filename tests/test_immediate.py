@@ -272,7 +272,7 @@ def test_parts_of_the_containers():
     b.copy_to_external(ctypes.addressof(target))
     assert bytes(target) == ramp().tobytes() * 2
     assert len(penstock.Batch.from_dlpack_list([ramp(), ramp()], layout="HWC")) == 2
-    assert penstock.tensors.TensorListCPU is penstock.Batch
+    assert penstock._tensors.TensorListCPU is penstock.Batch
 
 
 def hostile_objects():

@@ -115,7 +115,7 @@ def test_next_continues_after_a_batch_that_failed():
                     got.append(len(next(loop)[0]))
                 except StopIteration:
                     break
-                except penstock.python_function.FunctionError:
+                except penstock._python_function.FunctionError:
                     got.append(None)
             assert got == want
 
@@ -342,7 +342,7 @@ def test_arguments_of_torchs_loader_are_refused_with_their_place_here(argument, 
 def test_every_argument_of_torchs_loader_has_a_hint():
     import inspect
 
-    from penstock.base.other_names import OF_LOADERS
+    from penstock._base.other_names import OF_LOADERS
 
     theirs = set(inspect.signature(torch.utils.data.DataLoader.__init__).parameters) - {"self"}
     assert theirs <= set(OF_LOADERS)

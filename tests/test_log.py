@@ -13,7 +13,7 @@ import pytest
 
 import penstock
 from penstock import fn, pipeline_def
-from penstock.base import log
+from penstock._base import log
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "how_to" / "log_what_it_does.md"
 

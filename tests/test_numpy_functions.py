@@ -5,7 +5,7 @@ import numpy as np
 import penstock
 import pytest
 from penstock import fn, pipeline_def
-from penstock.graph import numpy_functions
+from penstock._graph import numpy_functions
 
 INTEGERS = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "invert"}
 INTEGERS |= {"floor_divide", "remainder"}  # of floats they are those of expressions in a pipeline: `//` and `%` of C

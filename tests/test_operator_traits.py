@@ -53,11 +53,11 @@ def lint():
         ("src/exec/steps/call.cpp", 'if (op == "numba_function") continue;', "numba_function"),
         ("src/exec/steps/call.cpp", 'if (info.name != "random.uniform") continue;', "random.uniform"),
         ("src/exec/executor.cpp", 'if (n.op.starts_with("readers.")) continue;', "readers."),
-        ("python/penstock/debugging/run.py", 'if self.records.get(ref.node, ("",))[0] == "constant":', "constant"),
-        ("python/penstock/debugging/run.py", 'return not op.startswith("readers.")', "readers."),
-        ("python/penstock/pipeline/saved.py", 'elif stored.op_of(index) == "pad":', "pad"),
-        ("python/penstock/graph/building.py", 'if op in ("constant", "full"):', "constant"),
-        ("python/penstock/graph/building.py", "if name == 'external_source':", "external_source"),
+        ("python/penstock/_debugging/run.py", 'if self.records.get(ref.node, ("",))[0] == "constant":', "constant"),
+        ("python/penstock/_debugging/run.py", 'return not op.startswith("readers.")', "readers."),
+        ("python/penstock/_pipeline/saved.py", 'elif stored.op_of(index) == "pad":', "pad"),
+        ("python/penstock/_graph/building.py", 'if op in ("constant", "full"):', "constant"),
+        ("python/penstock/_graph/building.py", "if name == 'external_source':", "external_source"),
     ],
 )
 def test_lint_refuses_an_operator_that_is_known_by_name(lint, file, line, name):
@@ -71,7 +71,7 @@ def test_lint_refuses_an_operator_that_is_known_by_name(lint, file, line, name):
         ("src/codecs/video/frame_choice.cpp", 'if (name == "constant") return FramePadding::constant;'),
         ("src/exec/executor.cpp", 'if (x) go();  // op == "constant"'),
         ("python/penstock/dali/fn.py", 'if path == "external_source":'),
-        ("python/penstock/graph/building.py", 'add_node("constant", ())'),
+        ("python/penstock/_graph/building.py", 'add_node("constant", ())'),
     ],
 )
 def test_lint_allows_other_words_and_what_is_listed(lint, file, line):

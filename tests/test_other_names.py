@@ -9,7 +9,7 @@ import pytest
 import penstock
 from penstock import _core, fn
 from penstock import albumentations as A
-from penstock.base.other_names import _ALIKE, NAMES, OF_LOADERS, OF_THE_PACKAGE, alike
+from penstock._base.other_names import _ALIKE, NAMES, OF_LOADERS, OF_THE_PACKAGE, alike
 
 IMAGE = np.zeros((4, 4, 3), np.uint8)
 

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 import penstock
 from penstock import Pipeline, fn
-from penstock.operators.parquet import RowGroups
+from penstock._operators.parquet import RowGroups
 
 TABLE = pa.table(columns()).append_column("number", pa.array(range(ROWS), "int64"))
 NAMES = [n for n in TABLE.column_names if n not in ("nested", "text view", "view")]  # views come back as text

@@ -7,8 +7,8 @@ import shlex
 
 import pytest
 
-from penstock import commands
-from penstock.command_line.plan import Load, Machines, plan_of
+from penstock import _commands as commands
+from penstock._command_line.plan import Load, Machines, plan_of
 
 PAGE = pathlib.Path(__file__).parent.parent / "docs" / "how_to" / "plan_machines.md"
 

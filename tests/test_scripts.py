@@ -9,8 +9,8 @@ import textwrap
 import pytest
 from PIL import Image
 
-from penstock import commands
-from penstock.command_line import bench
+from penstock import _commands as commands
+from penstock._command_line import bench
 from test_entropy_index import write_jpeg
 
 SCRIPT = """

@@ -537,7 +537,7 @@ def test_tls(serve, tmp_path, monkeypatch):
     ],
 )
 def test_the_command_says_what_is_wrong(capsys, arguments, said):
-    from penstock.commands import main
+    from penstock._commands import main
 
     assert main(["serve", *arguments]) == 2
     errors = capsys.readouterr().err

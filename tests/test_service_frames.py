@@ -19,7 +19,7 @@ from penstock.service.contents import Content, Description
 from penstock.service.errors import ProtocolError, raised, told
 from penstock.service.frames import Connection, packed
 from penstock.service.shared_memory import MappedSlots, Slots
-from penstock.workers.shared_arrays import anonymous
+from penstock._workers.shared_arrays import anonymous
 from service_pipelines import checksums, numbers
 
 COUNT = int(os.environ.get("PENSTOCK_TEST_COUNT", "40")) * 25

@@ -10,11 +10,11 @@ import time
 import numpy as np
 import pytest
 from penstock import fn, pipeline_def
-from penstock.pipeline import script_lines
+from penstock._pipeline import script_lines
 from PIL import Image
 from threads_at_rest import wait_for_rest
 
-from penstock.pipeline.advice import advise, Script
+from penstock._pipeline.advice import advise, Script
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +80,21 @@ def test_threads_add_up(ran):
     assert 1 <= len(own) <= 2 and all(t["busy"] >= 0 and t["ran"] >= 0 for t in own)
     assert abs(sum(t["busy"] for t in stats.by_thread) - sum(s["seconds"] for s in stats.stages)) < 1e-6
     assert stats.process_seconds > 0 and stats.cores >= 1
+
+
+def test_work_after_the_last_batch_is_not_the_loops():
+    @pipeline_def(batch_size=2, num_threads=1)
+    def numbers():
+        return fn.random.uniform(range=[0.0, 1.0], shape=[3])
+
+    pipeline = numbers()
+    assert pipeline.stats().process_seconds == 0
+    pipeline.run()
+    taken = pipeline.stats().process_seconds
+    end = time.process_time() + 0.05
+    while time.process_time() < end:
+        pass
+    assert 0 < taken == pipeline.stats().process_seconds
 
 
 def test_the_table_is_sorted_and_leaves_out_constants(ran):

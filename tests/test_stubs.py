@@ -56,7 +56,7 @@ def test_transforms_of_albumentations():
 STUBS = sorted(file.relative_to(PACKAGE).with_suffix("").as_posix() for file in PACKAGE.rglob("*.pyi"))
 # Stubs of what users do not name: they show the part that other files' annotations need.
 INSIDE = {"_core", "cvcuda/enumerations", "cvcuda/formats", "cvcuda/shapes"}
-WITHOUT_MODULE = {"dali/calls", "pipeline/calls"}  # types alone, which nothing has at run time
+WITHOUT_MODULE = {"dali/calls", "_pipeline/calls"}  # types alone, which nothing has at run time
 
 
 def module_of(stub):

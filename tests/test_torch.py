@@ -369,4 +369,4 @@ def test_feed_ndarray():
 
 
 def test_pipeline_is_exported():
-    assert Pipeline is penstock.pipeline.Pipeline
+    assert Pipeline is penstock._pipeline.Pipeline

@@ -12,7 +12,7 @@ from PIL import Image
 
 import penstock
 from penstock import fn, pipeline_def
-from penstock.python_function import FunctionError
+from penstock._python_function import FunctionError
 from penstock.plugin.transformers import geometry, processor, tilings
 
 # Which make a hundred times as many pixels as they get.

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from penstock import Pipeline, _core, fn, pipeline_def
-from penstock.command_line.bench import Batches
-from penstock.pipeline import tuning
+from penstock._command_line.bench import Batches
+from penstock._pipeline import tuning
 
 CORES = 8
 

@@ -15,8 +15,8 @@ import pytest
 
 import penstock
 from penstock import Pipeline, fn
-from penstock.workers import pickled_functions
-from penstock.workers.shared_arrays import Receiver, Sender
+from penstock._workers import pickled_functions
+from penstock._workers.shared_arrays import Receiver, Sender
 
 METHODS = ["fork", "spawn"]
 LONG = 60  # seconds that a worker would work; far more than a test waits
@@ -432,7 +432,7 @@ PROGRAM = """
 import os, signal, sys, time
 import numpy as np
 from penstock import Pipeline, fn
-from penstock.workers import pickled_functions
+from penstock._workers import pickled_functions
 def source(info):
     if info.idx_in_epoch >= 2 and sys.argv[2] != "exit":
         time.sleep(60)

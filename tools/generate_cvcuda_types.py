@@ -270,7 +270,7 @@ def generate(_):
     """{path in the repository: text}"""
     codes = runpy.run_path(str(HERE / "color_codes.py"))["CODES"]
     enumerations = loaded("enumerations", CODES=codes)
-    formats, shapes = (runpy.run_path(str(HERE / f"{name}.py")) for name in ("formats", "shapes"))
+    formats, shapes = runpy.run_path(str(HERE / "formats.py")), loaded("shapes")
     return {
         f"{FOLDER}/__init__.pyi": package_stub(enumerations, formats, shapes),
         f"{FOLDER}/enumerations.pyi": enumerations_stub(enumerations),

@@ -12,10 +12,10 @@ import textwrap
 
 from repository import ROOT
 
-SOURCE = "python/penstock/pipeline/pipeline.py"
+SOURCE = "python/penstock/_pipeline/pipeline.py"
 MOST_COLUMNS = 120
-TARGET = "python/penstock/pipeline/calls.pyi"
-DEFINITION = "python/penstock/pipeline/definition.py"
+TARGET = "python/penstock/_pipeline/calls.pyi"
+DEFINITION = "python/penstock/_pipeline/definition.py"
 OF_DALI = "python/penstock/dali/calls.pyi"
 ONLY_DALI = {"max_batch_size": "int | None", "bytes_per_sample_hint": "int | Sequence[int] | None"}
 HEAD = f'''# SPDX-License-Identifier: Apache-2.0
@@ -23,7 +23,7 @@ HEAD = f'''# SPDX-License-Identifier: Apache-2.0
 from os import PathLike
 from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, overload
 
-from ..base.element_types import OperatorConcurrency, StreamPolicy
+from .._base.element_types import OperatorConcurrency, StreamPolicy
 from .pipeline import Pipeline
 
 Parameters = ParamSpec("Parameters")
@@ -43,10 +43,10 @@ from typing import Any, Literal, Protocol, overload
 from typing_extensions import Never, Unpack
 
 from .._core import Batch
-from ..base.element_types import OperatorConcurrency, StreamPolicy
-from ..graph import DataNode
-from ..pipeline.calls import Options as OptionsOfPipeline
-from ..pipeline.calls import Parameters, Returned
+from .._base.element_types import OperatorConcurrency, StreamPolicy
+from .._graph import DataNode
+from .._pipeline.calls import Options as OptionsOfPipeline
+from .._pipeline.calls import Parameters, Returned
 from .pipeline import Pipeline
 
 class Options(OptionsOfPipeline, total=False):

@@ -8,7 +8,7 @@ from repository import ROOT
 
 FOLDER = "docs/reference/operators"
 IN_PYTHON = {
-    "external_source": "python/penstock/sources/external.py"
+    "external_source": "python/penstock/_sources/external.py"
 }  # functions of Python that take more than the operator has
 
 

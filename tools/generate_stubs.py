@@ -68,27 +68,27 @@ COMMON = {
 # Functions of Python, with annotations and docstrings of their own.
 ELSEWHERE = {
     "": {
-        "operators.batches": ("expand", "filter", "flatten_batch", "rebatch"),
-        "operators.python_function": ("dl_tensor_python_function",),
-        "sources.external": ("external_source",),
+        "_operators.batches": ("expand", "filter", "flatten_batch", "rebatch"),
+        "_operators.python_function": ("dl_tensor_python_function",),
+        "_sources.external": ("external_source",),
     },
     "readers": {
-        "operators.arrow": ("arrow",),
-        "operators.dataset": ("dataset",),
-        "operators.dicom": ("dicom",),
-        "operators.hdf5": ("hdf5",),
-        "operators.nifti": ("nifti",),
-        "operators.packing": ("packed",),
-        "operators.parquet": ("parquet",),
-        "operators.zarr": ("zarr",),
+        "_operators.arrow": ("arrow",),
+        "_operators.dataset": ("dataset",),
+        "_operators.dicom": ("dicom",),
+        "_operators.hdf5": ("hdf5",),
+        "_operators.nifti": ("nifti",),
+        "_operators.packing": ("packed",),
+        "_operators.parquet": ("parquet",),
+        "_operators.zarr": ("zarr",),
     },
 }
 LISTS = {"readers.mix": "sources: Sequence[Any]"}  # whose function in Python takes a list of what others gave
 # The argument that gives a reader one output more: without it a call returns these.
 ONE_MORE = {"readers.file": ("bucket_shapes", "Sequence[int]", 2)}
 DOCUMENTED = {
-    "readers.mix": "operators/mixing.py",
-    "readers.video_resize": "operators/video.py",
+    "readers.mix": "_operators/mixing.py",
+    "readers.video_resize": "_operators/video.py",
 }  # if the Python function has the docstring
 PACKAGE = ROOT / "python" / "penstock"
 

@@ -47,7 +47,7 @@ ONE_PLACE = (
 # Reads of the environment. Tests and tools have their own, which must be on the page of settings.
 READS = {
     "src": (re.compile(r"\bgetenv\("), "src/base/settings.h"),
-    "python": (re.compile(r"\benviron\b|\bgetenv\("), "python/penstock/settings.py"),
+    "python": (re.compile(r"\benviron\b|\bgetenv\("), "python/penstock/_settings.py"),
 }
 SETTING = re.compile(r'"(PENSTOCK_[A-Z0-9_]+)"|\$\{?(PENSTOCK_[A-Z0-9_]+)')
 PAGE_OF_SETTINGS = ROOT / "docs" / "reference" / "settings.md"

@@ -4,7 +4,7 @@
     python tools/python_imports.py       prints the rooms, from the highest floor to the lowest
 
 An import inside a function counts too: it hides a circle, it does not end it. What only type checkers read does not count. A module
-also depends on the packages that it enters: `import penstock.graph.node` runs penstock/graph/__init__.py first.
+also depends on the packages that it enters: `import penstock._graph.node` runs penstock/_graph/__init__.py first.
 """
 
 import ast
@@ -13,9 +13,9 @@ from repository import ROOT
 
 FOLDER = ROOT / "python" / "penstock"
 # The room that knows a Pipeline from inside. All others use its public names; those that define pipelines its `definition`.
-INSIDE = "pipeline"
+INSIDE = "_pipeline"
 PAGE, INTERFACE = "docs/reference/plugin_interface.md", "penstock.plugin.interface"
-PUBLIC_OF_PLUGINS = ("penstock", "plugin", "pipeline", "service", "torch", "types")
+PUBLIC_OF_PLUGINS = ("penstock", "plugin", "_pipeline", "service", "torch", "types")
 
 
 def modules(folder=FOLDER):
@@ -115,7 +115,7 @@ def _private(tree):
 
 def names_of_pipelines(folder=FOLDER):
     """The private names of Pipeline, which other rooms must not use."""
-    found = {name for path in (folder / "pipeline").glob("*.py") for name in _private(ast.parse(path.read_text()))}
+    found = {name for path in (folder / "_pipeline").glob("*.py") for name in _private(ast.parse(path.read_text()))}
     return {name for name in found if name.startswith("_") and not name.endswith("__")}
 
 

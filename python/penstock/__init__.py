@@ -4,12 +4,12 @@
 import os as _os
 
 from . import _core, fn, types
-from . import former_names as _former_names  # noqa: F401
-from . import settings as _settings
-from .base import unseeded as _unseeded
+from . import _former_names  # noqa: F401
+from . import _settings
+from ._base import unseeded as _unseeded
 from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, set_device_allocator, tensor
-from .graph import DataNode, newaxis
-from .native import cmake_prefix_path, get_include, load_library
+from ._graph import DataNode, newaxis
+from ._native import cmake_prefix_path, get_include, load_library
 
 TYPE_CHECKING = bool()  # completers that read the source leave out what `False` guards: not even pipeline_def was found
 if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
@@ -27,15 +27,15 @@ if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
         tfrecord,
         torch,
     )
-    from .function import Function
+    from ._function import Function
     from .loaders.detection import detection  # mypy takes penstock.loaders.detection for the module
     from .loaders.images import image_folder
     from .loaders.segmentation import segmentation
     from .loaders.speech import speech
-    from .pipeline import Pipeline, pipeline_def
-    from .python_function import FunctionError
+    from ._pipeline import Pipeline, pipeline_def
+    from ._python_function import FunctionError
     from .sample import Sample
-    from .workers.pool import WorkerError
+    from ._workers.pool import WorkerError
 
 __version__ = "0.1.0"
 __all__ = [
@@ -67,7 +67,7 @@ __all__ = [
     "tfrecord",
     "types",
 ]
-# Modules that are imported on first use: those that programs name, which dir() shows, and the others.
+# Modules that are imported on first use: those that dir() shows, and those that programs still name without an underscore.
 _MODULES = (
     "albumentations",
     "annotations",
@@ -92,16 +92,16 @@ _OTHER_MODULES = ("function", "pipeline", "python_function", "sources", "tensors
 
 def _imported_late(name):
     if name in ("Pipeline", "pipeline_def"):  # imported on first use: immediate calls do not need them
-        from . import pipeline
+        from . import _pipeline
 
-        globals().update(Pipeline=pipeline.Pipeline, pipeline_def=pipeline.pipeline_def)
+        globals().update(Pipeline=_pipeline.Pipeline, pipeline_def=_pipeline.pipeline_def)
         return globals()[name]
     if name == "Function":
-        from .function import Function
+        from ._function import Function
 
         return Function
     if name == "FunctionError":
-        from .python_function import FunctionError
+        from ._python_function import FunctionError
 
         return FunctionError
     if name == "Sample":
@@ -113,16 +113,16 @@ def _imported_late(name):
 
         return getattr(loaders, name)
     if name == "WorkerError":
-        from .workers.pool import WorkerError
+        from ._workers.pool import WorkerError
 
         return WorkerError
     if name in _MODULES or name in _OTHER_MODULES:
         import importlib
 
-        return importlib.import_module(f"{__name__}.{name}")
+        return importlib.import_module(f"{__name__}.{name if name in _MODULES else f'_{name}'}")
     near = ""
     if not name.startswith("_"):
-        from .base.other_names import answer_of_package
+        from ._base.other_names import answer_of_package
 
         near = answer_of_package(name, _core.operators())
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'{near}", name=name)

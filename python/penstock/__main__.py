@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import sys
 
-from .commands import main
+from ._commands import main
 
 sys.exit(main())

@@ -9,8 +9,8 @@ number of dimensions and layout.
 
 from __future__ import annotations
 
-from .base.frames import user_line as _user_line
-from .control_flow import statements as _run
+from ._base.frames import user_line as _user_line
+from ._control_flow import statements as _run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

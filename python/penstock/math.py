@@ -6,7 +6,7 @@ Integers give FLOAT, but for abs, min, max, clamp and pow, which keep the (promo
 
 from __future__ import annotations
 
-from .graph import arithmetic as _arithmetic
+from ._graph import arithmetic as _arithmetic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 import time
 
 from . import _core
-from .base.public import public
+from ._base.public import public
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

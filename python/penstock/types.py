@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from .base import element_types as _element_types
-from .base.element_types import *  # noqa: F403  all of its names are public
-from .base.element_types import ScalarConstant
-from .base.public import public as _public
-from .graph import constant as _constant
+from ._base import element_types as _element_types
+from ._base.element_types import *  # noqa: F403  all of its names are public
+from ._base.element_types import ScalarConstant
+from ._base.public import public as _public
+from ._graph import constant as _constant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that other libraries lend through Arrow's C data interface, for penstock/operators/arrow.py.
+// Tables that other libraries lend through Arrow's C data interface, for penstock/_operators/arrow.py.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>

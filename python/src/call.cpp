@@ -49,7 +49,7 @@ PyTypeObject* sample_type = nullptr;  // penstock.sample.Sample, once that is im
 PyObject* move_sample = nullptr;      // Python: (name, inputs, arguments) -> Sample
 
 // Random numbers of calls without a seed: from a seed of the process, or one from torch's generator per call
-// (penstock/base/unseeded.py).
+// (penstock/_base/unseeded.py).
 std::atomic<uint64_t> immediate_seed{0}, immediate_calls{0}, pipelines_made{0};
 std::atomic<bool> seed_given{false};
 uint64_t forks = 0, fork_path = 0;  // forks since the seed, and the path of forks to this process; guarded by the GIL

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SteppingGraph for debug=True (penstock/debugging), and one operator with the random numbers of a pipeline's node, for
-// the log of steps (penstock/pipeline/step_log.py).
+// SteppingGraph for debug=True (penstock/_debugging), and one operator with the random numbers of a pipeline's node,
+// for the log of steps (penstock/_pipeline/step_log.py).
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For penstock/commands.py.
+// For penstock/_commands.py.
 #include "readers/file_tools.h"
 
 #include <utility>

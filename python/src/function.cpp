@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Function for penstock/function.py, which has its Python interface.
+// Function for penstock/_function.py, which has its Python interface.
 #include "function/function.h"
 
 #include <nanobind/stl/unique_ptr.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph and Pipeline for penstock/pipeline/pipeline.py, which has their Python interface.
+// Graph and Pipeline for penstock/_pipeline/pipeline.py, which has their Python interface.
 #include "exec/pipeline.h"
 
 #include <nanobind/stl/optional.h>

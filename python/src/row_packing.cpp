@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For penstock/operators/packing.py.
+// For penstock/_operators/packing.py.
 #include "data/row_packing.h"
 
 #include <cstring>

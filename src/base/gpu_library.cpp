@@ -5,6 +5,7 @@
 
 #include "base/error_of.h"
 #include "base/settings.h"
+#include "penstock/penstock.h"
 
 namespace penstock {
 namespace {
@@ -21,11 +22,13 @@ class NoLibrary final : public GpuLibrary {
 
 std::string library_path() {
   if (const char* named = Setting("PENSTOCK_GPU_LIBRARY").value()) return named;
+  // With the version, as libpenstock.so.0.1 has it: a file that ends with .so is a module to Python.
+  const auto name = fmt::format("libpenstock_cuda.so.{}.{}", PENSTOCK_VERSION_MAJOR, PENSTOCK_VERSION_MINOR);
   Dl_info self;
-  if (!dladdr(reinterpret_cast<void*>(&gpu_library), &self) || !self.dli_fname) return "libpenstock_cuda.so";
+  if (!dladdr(reinterpret_cast<void*>(&gpu_library), &self) || !self.dli_fname) return name;
   const std::string own = self.dli_fname;
   const size_t slash = own.rfind('/');
-  return (slash == std::string::npos ? std::string() : own.substr(0, slash + 1)) + "libpenstock_cuda.so";
+  return (slash == std::string::npos ? std::string() : own.substr(0, slash + 1)) + name;
 }
 
 GpuLibrary& load() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every environment variable that Penstock reads. All reads in C++ go through this file, those in Python
-// through penstock/settings.py. An empty value is as good as none. A name that is not in the table does not compile.
+// through penstock/_settings.py. An empty value is as good as none. A name that is not in the table does not compile.
 // tools/generate.py writes docs/reference/settings.md from the table.
 #pragma once
 #include <cstdlib>
@@ -52,7 +52,7 @@ inline constexpr SettingInfo kSettings[] = {
      "`compiled`: a stage waits for its own kernel. `generic`: stages run only on the generic kernel. `auto`: a stage "
      "runs on the generic kernel until its own is compiled."},
 
-    {"PENSTOCK_GPU_LIBRARY", SettingUse::library, "a file", "`libpenstock_cuda.so` beside Penstock's library",
+    {"PENSTOCK_GPU_LIBRARY", SettingUse::library, "a file", "`libpenstock_cuda.so.0.1` beside Penstock's library",
      "once a process", "The library with Penstock's GPU part. A file that does not exist switches the GPU off."},
     {"PENSTOCK_NVIDIA_LIBS", SettingUse::library, "folders, separated by colons",
      "the folders of NVIDIA's Python packages", "when a library is loaded",

@@ -403,7 +403,7 @@ TEST(CapiPipeline, WithoutAFeedThereIsAnErrorAndNoWait) {
     EXPECT_EQ(bytes_of(out[1], 1), images.bytes[1]);
     for (auto*& o : out) penstock_batch_destroy(o), o = nullptr;
   }
-  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "nothing was fed to 'images'", penstock_pipeline_run(p, nullptr, out, 2));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "penstock_pipeline_feed() in C", penstock_pipeline_run(p, nullptr, out, 2));
   penstock_batch_destroy(b);
   penstock_pipeline_destroy(p);
 }

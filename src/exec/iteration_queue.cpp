@@ -68,8 +68,8 @@ std::shared_ptr<Iteration> IterationQueue::take(const JobConsumer::Poll& poll) {
     const Node* source = runner_.starving(*jobs.front());
     if (source && (!late || waits_for_data(jobs)))
       bad_argument(
-          "nothing was fed to '{}': it has no source of its own: call feed_input() before the batch is "
-          "requested",
+          "nothing was fed to '{}': it has no source of its own: feed it before the batch is requested, by "
+          "feed_input() in Python, feed() in C++, penstock_pipeline_feed() in C",
           source->name);
   }));
   if (!it) return nullptr;

@@ -246,7 +246,8 @@ void IterationRunner::complete(const std::shared_ptr<Iteration>& iteration) {
   if (!gathers(it) && current(it).hand_over(iteration)) return;
   const bool land = std::exchange(it.must_land, false) && !it.failure && !it.no_memory;
   const bool left = ends(context_, it) && it.on_gpu;
-  if (!it.late && ends(context_, it) && !has_failed(it)) context_.statistics.batch_done(clock_ns() - it.first_ns);
+  if (!it.late && ends(context_, it) && !has_failed(it))
+    context_.statistics.loop().batch_done(clock_ns() - it.first_ns);
   if (left) admission.leave(it);
   if (it.late && it.late->kind != LatePart::Kind::batch && ends(context_, it))
     context_.late->ended(iteration, *scheduler_);

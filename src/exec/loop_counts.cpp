@@ -6,10 +6,13 @@
 
 namespace penstock {
 
+void LoopCounts::waits(int64_t begin) {
+  if (last_ns_) return;
+  first_ns_ = begin, first_process_ns_ = process_ns();  // again after a wait that an error ended
+}
+
 void LoopCounts::waited(int64_t begin, int64_t end, size_t ready) {
-  int64_t zero = 0;
-  if (first_ns_.compare_exchange_strong(zero, begin)) first_process_ns_ = process_ns();
-  last_ns_ = end;
+  last_process_ns_ = process_ns(), last_ns_ = end;  // what the program does after its loop does not count
   wait_ns_ += end - begin;
   std::lock_guard lock(mutex_);
   waits_.add(end - begin);
@@ -29,9 +32,8 @@ void LoopCounts::batch_done(int64_t ns) {
 
 void LoopCounts::show(PipelineStatistics& to) const {
   to.iterations = iterations_, to.samples = samples_;
-  to.wall_ns = last_ns_ - first_ns_;
+  if (last_ns_) to.wall_ns = last_ns_ - first_ns_, to.process_ns = last_process_ns_ - first_process_ns_;
   to.consumer_wait_ns = wait_ns_;
-  if (first_ns_) to.process_ns = process_ns() - first_process_ns_;
   std::lock_guard lock(mutex_);
   to.batches = batches_, to.waits = waits_, to.ready = ready_;
 }

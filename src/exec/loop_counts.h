@@ -15,6 +15,7 @@ struct PipelineStatistics;
 
 class LoopCounts {
  public:
+  void waits(int64_t begin);  // before waited(), which has the same begin
   void waited(int64_t begin, int64_t end, size_t ready);
   void delivered(int64_t samples);
   void batch_done(int64_t ns);
@@ -23,7 +24,7 @@ class LoopCounts {
 
  private:
   std::atomic<int64_t> wait_ns_{0}, iterations_{0}, samples_{0};
-  std::atomic<int64_t> first_ns_{0}, last_ns_{0}, first_process_ns_{0};
+  std::atomic<int64_t> first_ns_{0}, last_ns_{0}, first_process_ns_{0}, last_process_ns_{0};
   mutable std::mutex mutex_;
   DurationCounts batches_, waits_;
   std::vector<int64_t> ready_;

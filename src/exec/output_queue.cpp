@@ -63,6 +63,7 @@ void OutputQueue::check_refill() const {
 // The oldest iteration, when it is done; throws what it ended with.
 std::shared_ptr<Iteration> OutputQueue::next_finished(const Poll& poll, std::vector<LeftOut>& left_out) {
   const int64_t begin = clock_ns();
+  statistics_.loop().waits(begin);
   auto it = iterations_.take(poll);
   for (int empty = 0; !it; ++empty) {  // too few samples are left for a batch
     if (empty == kMostSkipped) bad_argument("no sample remained in {} consecutive iterations", empty);
@@ -204,7 +205,7 @@ PipelineOutput OutputQueue::refilled(const Poll& poll) {
 
 void OutputQueue::hand_out(const PipelineOutput& out) {
   ++delivered_;
-  statistics_.delivered(static_cast<int>(out.origin.size()));
+  statistics_.loop().delivered(static_cast<int>(out.origin.size()));
 }
 
 void OutputQueue::replay(std::vector<DrawOrigin> origins) {

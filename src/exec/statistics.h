@@ -93,13 +93,12 @@ class Statistics {
   void add_event(int thread, TraceEvent event);
   bool traces() const { return tracing_.load(std::memory_order_relaxed); }
   void batch_of(int thread, size_t step, int64_t ns, int64_t moved_bytes);
-  void batch_done(int64_t ns) { loop_.batch_done(ns); }
+  LoopCounts& loop() { return loop_; }
   void copied(size_t step, size_t bytes) { copied_[step] += static_cast<int64_t>(bytes); }
   void cached(size_t step, const CachedCounts& counts);
   void name_engine(size_t step, const std::string& engine) { steps_[step].name += " by " + engine; }  // before it runs
   void slept(int thread, int64_t ns, bool blocked);
-  void waited(int64_t begin, int64_t end, size_t ready);  // the consumer, in outputs()
-  void delivered(int64_t samples) { loop_.delivered(samples); }
+  void waited(int64_t begin, int64_t end, size_t ready);  // the consumer, in outputs(), which has told loop() the begin
   PipelineStatistics summary() const;
   void start_trace() { tracing_ = true; }
   std::string trace_json() const;  // Chrome's trace event format

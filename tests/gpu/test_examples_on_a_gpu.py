@@ -23,7 +23,7 @@ def batches(pipeline, count=2):
 
 
 def check(on_cpu, on_gpu):
-    assert isinstance(on_gpu.run()[0], penstock.tensors.TensorListGPU), "the pictures lie on the GPU"
+    assert isinstance(on_gpu.run()[0], penstock._tensors.TensorListGPU), "the pictures lie on the GPU"
     on_cpu.run()
     for expected, got in zip(batches(on_cpu), batches(on_gpu)):
         assert len(expected) == len(got)

@@ -160,7 +160,7 @@ def test_one_tensor_of_a_batch():
 
 
 def test_names_that_scripts_know():
-    from penstock.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
+    from penstock._tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
 
     g = TensorListGPU([ramp(), ramp()], "HWC")
     assert isinstance(g, TensorListGPU) and isinstance(g, TensorListCPU) and not isinstance(g.as_cpu(), TensorListGPU)

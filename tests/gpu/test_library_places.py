@@ -31,13 +31,13 @@ def package(tmp_path_factory):
         pytest.skip("machine: the emulated GPU's library is copied")
     folder = tmp_path_factory.mktemp("site") / "x" / "penstock"
     folder.mkdir(parents=True)
-    shutil.copy(os.environ["PENSTOCK_GPU_LIBRARY"], folder / "libpenstock_cuda.so")
+    shutil.copy(os.environ["PENSTOCK_GPU_LIBRARY"], folder / "libpenstock_cuda.so.0.1")
     return folder
 
 
 def loaded(package):
     environment = {k: v for k, v in os.environ.items() if k not in ("PENSTOCK_NVIDIA_LIBS", "PENSTOCK_CUFILE")}
-    environment["PENSTOCK_GPU_LIBRARY"] = str(package / "libpenstock_cuda.so")
+    environment["PENSTOCK_GPU_LIBRARY"] = str(package / "libpenstock_cuda.so.0.1")
     environment["LD_LIBRARY_PATH"] = str(pathlib.Path(os.environ["PENSTOCK_GPU_LIBRARY"]).parent)
     done = subprocess.run(
         [sys.executable, "-m", "penstock", "info"], env=environment, capture_output=True, text=True, timeout=240

@@ -235,7 +235,7 @@ def test_a_c_program_ends_in_a_compilation_and_after_it(program, tmp_path, word,
 def test_no_library_destroys_its_statics_at_an_exit():
     # A thread that compiles may be at any place: moments alone find such a place once in a thousand programs.
     extension = pathlib.Path(penstock._core.__file__)
-    libraries = [LIBRARY, *(LIBRARY.parent / f"libpenstock{name}.so" for name in ("", "_cuda")), extension]
+    libraries = [LIBRARY, *(LIBRARY.parent / f"libpenstock{name}.so.0.1" for name in ("", "_cuda")), extension]
     for library in [path for path in libraries if path.exists()]:
         names = subprocess.run(
             ["nm", "-D", "--undefined-only", library], capture_output=True, text=True, check=True

@@ -77,7 +77,7 @@ def main(built, architecture, folder):
         info = next(root.glob("*.dist-info"))
         name, text = tagged(built.name, (info / "WHEEL").read_text(), f"manylinux_2_28_{architecture}")
         (info / "WHEEL").write_text(text)
-        bill_of_materials.add(info, architecture, has_gpu=any(root.rglob("libpenstock_cuda.so")))
+        bill_of_materials.add(info, architecture, has_gpu=any(root.rglob("libpenstock_cuda.so.*")))
         folder.mkdir(parents=True, exist_ok=True)
         write(folder / name, root)
     print(f"{folder / name}: {(folder / name).stat().st_size / 1e6:.2f} MB")

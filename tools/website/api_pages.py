@@ -18,7 +18,7 @@ PAGES = {  # page: (title, names)
     "batch": ("Batch and Tensor", ["penstock.batch", "penstock.tensor", "penstock.Batch", "penstock.Tensor"]),
     "sample": ("Sample", ["penstock.Sample"]),
     "types": ("Types", ["penstock.types"]),
-    "function": ("Function", ["penstock.function", "penstock.Function"]),
+    "function": ("Function", ["penstock._function", "penstock.Function"]),
     "annotations": ("Tables of annotations", ["penstock.annotations"]),
     "augment": ("Augmentations", ["penstock.augment"]),
     "pictures": ("Pictures", ["penstock.pictures"]),

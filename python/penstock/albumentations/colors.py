@@ -7,7 +7,7 @@ from .. import _core, augment, fn
 from .. import math as values_math
 from ..augment import draws, numbers
 from ..augment.samples import axes_of, extents, pixels_of
-from ..base.element_types import DType
+from .._base.element_types import DType
 from ..sample import Boxes, Image, Mask, Points
 from .geometry import integer, values
 

@@ -10,8 +10,8 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from .. import _core, augment, graph
-from ..base.other_names import answer_of_loader
+from .. import _core, augment, _graph as graph
+from .._base.other_names import answer_of_loader
 from ..sample import Mask, Other, Points, Sample
 from . import checks
 from .targets import KINDS, PIXELS, BboxParams, KeypointParams

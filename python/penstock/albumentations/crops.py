@@ -6,7 +6,7 @@ import numpy as np
 from .. import augment, fn
 from ..augment import draws, numbers
 from ..augment.samples import extents
-from ..base.element_types import DType
+from .._base.element_types import DType
 from ..sample import Boxes
 from .geometry import WINDOWS, integer, interpolation, named, values, with_fill
 

@@ -6,7 +6,7 @@ import numpy as np
 from .. import _core, control, fn
 from .. import math as values_math
 from ..augment import numbers
-from ..base.element_types import DType
+from .._base.element_types import DType
 
 _MOST = 1 << 17  # entries, in a pipeline
 

@@ -7,7 +7,7 @@ import numpy as np
 from .. import _core, fn
 from ..augment import draws, numbers
 from ..augment.samples import extents
-from ..base.element_types import DType
+from .._base.element_types import DType
 from . import drawn
 from .colors import largest, rank
 from .geometry import integer, interpolation

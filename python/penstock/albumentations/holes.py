@@ -7,7 +7,7 @@ from .. import fn
 from .. import math as values_math
 from ..augment import draws, numbers
 from ..augment.samples import axes_of, extents
-from ..base.element_types import DType
+from .._base.element_types import DType
 from .geometry import integer, values
 
 _FLOAT = DType.FLOAT

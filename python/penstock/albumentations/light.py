@@ -7,7 +7,7 @@ from .. import control, fn
 from .. import math as values_math
 from ..augment import draws, numbers
 from ..augment.samples import extents
-from ..base.element_types import DType
+from .._base.element_types import DType
 from . import drawn
 from .geometry import BORDERS, RADIANS, integer, interpolation
 

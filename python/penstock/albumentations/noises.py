@@ -4,7 +4,7 @@
 from .. import fn
 from .. import math as values_math
 from ..augment import draws
-from ..base.element_types import DType
+from .._base.element_types import DType
 from . import drawn
 from .colors import largest, rank
 

@@ -6,7 +6,7 @@ import numpy as np
 from .. import fn
 from ..augment import draws, numbers
 from ..augment.samples import extents
-from ..base.element_types import InterpType
+from .._base.element_types import InterpType
 from ..sample import Image, Mask
 from . import drawn
 from .colors import rank

@@ -6,7 +6,7 @@ import numpy as np
 from .. import fn
 from ..augment import draws, numbers
 from ..augment.samples import choose, extents
-from ..base.element_types import DType
+from .._base.element_types import DType
 from ..sample import Image, Mask
 from . import drawn
 from .checks import check_colors

@@ -6,7 +6,7 @@ import numpy as np
 from .. import _core, fn
 from ..augment import draws, numbers
 from ..augment.samples import choose, extents
-from ..base.element_types import DType
+from .._base.element_types import DType
 from ..sample import Sample
 from . import drawn
 from .colors import largest, rank

@@ -7,7 +7,7 @@ from .. import fn
 from .. import math as values_math
 from ..augment import draws, numbers
 from ..augment.samples import pixels_of
-from ..base.element_types import DType
+from .._base.element_types import DType
 from . import drawn
 from .colors import largest, rank
 

@@ -7,7 +7,7 @@ import textwrap
 import types
 
 from .. import augment
-from ..base.other_names import alike
+from .._base.other_names import alike
 from .table import REQUIRED, TABLE
 
 _IGNORED = {"mask_interpolation": 0, "rotate_method": "largest_box"}  # these values alone are there

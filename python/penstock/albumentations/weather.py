@@ -8,7 +8,7 @@ import numpy as np
 from .. import fn
 from ..augment import draws, numbers
 from ..augment.samples import extents
-from ..base.element_types import DType
+from .._base.element_types import DType
 from . import drawn
 from .checks import check_colors
 from .colors import largest

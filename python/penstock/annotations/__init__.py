@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Annotations of data sets as tables: COCO, Pascal VOC, YOLO, LabelMe, folders, and lists in CSV, JSON lines or Parquet."""
 
-from ..base.public import public
+from .._base.public import public
 from .coco import coco
 from .folders import image_folder, image_pairs
 from .labelme import labelme

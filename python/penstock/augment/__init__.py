@@ -6,7 +6,7 @@ Each sample draws its own numbers, from fn.random: seeds, resuming and replay ho
 a condition parts the batch by an index list, without a copy.
 """
 
-from ..base.public import public
+from .._base.public import public
 from .chains import aug_mix
 from .blur import gaussian_blur
 from .color import (

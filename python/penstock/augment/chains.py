@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from .. import control, fn
-from ..base.element_types import DType
+from .._base.element_types import DType
 from ..sample import Image, Other, Sample
 from . import draws, magnitudes
 from .operations import drawn

@@ -2,8 +2,8 @@
 """Random numbers: values of the pipeline that is being defined, or at once a number of Python."""
 
 from .. import fn
-from ..base.element_types import DType
-from ..graph import DataNode
+from .._base.element_types import DType
+from .._graph import DataNode
 from .numbers import floor, least
 
 

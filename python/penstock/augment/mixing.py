@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core, fn
-from ..base.element_types import DType
-from ..graph import DataNode
+from .._base.element_types import DType
+from .._graph import DataNode
 from ..sample import Sample
 from . import draws, numbers
 from .samples import axes_of, extents

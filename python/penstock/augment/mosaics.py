@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from .. import _core, fn
-from ..graph import DataNode
+from .._graph import DataNode
 from ..sample import Boxes, Image, Instances, Mask, Points, Sample
 from ..sample.layouts import rows_of
 from . import draws, numbers

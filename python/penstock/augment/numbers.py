@@ -6,8 +6,8 @@ import math
 
 from .. import fn
 from .. import math as node_math
-from ..base.element_types import DType
-from ..graph import DataNode
+from .._base.element_types import DType
+from .._graph import DataNode
 
 
 def _function(name):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from .. import fn
-from ..graph import DataNode
+from .._graph import DataNode
 from ..sample import Boxes, Mask, Sample
 from . import draws, numbers
 from .samples import augmentation, call, checked_probability, extents, interpolation_of

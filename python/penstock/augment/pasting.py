@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import fn
-from ..base.element_types import DType
+from .._base.element_types import DType
 from ..sample import Boxes, Image, Instances, Mask, Points
 from ..sample.layouts import rows_of
 from ..sample.moves import limits_of

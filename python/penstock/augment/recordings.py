@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 
 from .. import _core, fn
-from ..graph import DataNode
+from .._graph import DataNode
 from ..sample import Sample
 from . import draws
 from .numbers import greatest

@@ -6,10 +6,10 @@ import functools
 
 import numpy as np
 
-from .. import _core, control, fn, graph
-from ..base.element_types import DType
-from ..control_flow import statements
-from ..graph import DataNode
+from .. import _core, control, fn, _graph as graph
+from .._base.element_types import DType
+from .._control_flow import statements
+from .._graph import DataNode
 from ..sample import Sample
 
 _LAYOUTS = {2: "HW", 3: "HWC", 4: "FHWC"}  # of arrays without one, as docs/reference/layouts.md says

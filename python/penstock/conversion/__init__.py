@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts data sets from one format to another: folders of classes, COCO, tar, TFRecord, Parquet, MDS."""
 
-from ..base.public import public
+from .._base.public import public
 from .run import ConversionError, Finding, convert, verify
 
 __all__ = ["ConversionError", "Finding", "convert", "verify"]

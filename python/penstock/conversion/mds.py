@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _core, fn
 from ..annotations.records import fault, json_of
-from ..pipeline import Pipeline
+from .._pipeline import Pipeline
 from .fields import KEY, OF_BYTES, Field, picture_ending
 from .reading import Source
 from .writing import Target

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _core, fn
-from ..operators.parquet import parquet_file
+from .._operators.parquet import parquet_file
 from .fields import KEY, KINDS, Field, bytes_of, flat_values, flattened, whole_values
 from .places import files_of
 from .reading import Source

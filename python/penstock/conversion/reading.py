@@ -8,7 +8,7 @@ import os
 import numpy as np
 
 from .. import _core
-from ..pipeline import Pipeline
+from .._pipeline import Pipeline
 from .fields import KEY, OF_BYTES, Field, array_of, picture_ending, sum_of
 from .places import size_of
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """CV-CUDA's cache of memory: there is none here, because memory comes from a pool."""
 
+from .._base.limits import integer
+
 _limit = [0]
 
 
@@ -32,9 +34,10 @@ def set_cache_limit_inbytes(limit: int) -> None:
     Args:
         limit: Bytes.
     """
-    if int(limit) < 0:
+    limit = integer("limit", limit)
+    if limit < 0:
         raise ValueError(f"the limit must not be negative, got {limit}")
-    _limit[0] = int(limit)
+    _limit[0] = limit
 
 
 def current_cache_size_inbytes() -> int:

@@ -9,8 +9,8 @@ A row is a function with its forms: "T: src, shape" is one whose first argument 
 import inspect
 
 from .. import _core, fn
-from ..base.errors import KINDS, raise_again
-from . import operands, streams
+from .._base.errors import KINDS, raise_again
+from . import integers, operands, streams
 from .images import ImageBatchVarShape
 from .signatures import KINDS_OF, signature_of
 from .tensor_batches import TensorBatch
@@ -171,6 +171,7 @@ class Function:
             given, first = self._bind(args, named)
             kinds = ", ".join(f"{name}: {type(value).__name__}" for name, value in given.items())
             try:
+                integers.check(given)
                 stream, dst = streams.chosen(given.pop("stream")), given.pop("dst", None)
                 call = Call(self.__name__, given, first, dst, stream)
                 return self._row.finish(call, self._row.function(call))

@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 from .. import _core, fn
+from .._base.limits import integer
 from . import shapes
 from .calls import Step, row
 from .enumerations import ClockFormat
@@ -41,7 +42,7 @@ class Canvas:
         ink, (x, y, width, height) = self.ink(color), box
         corners = _core.Batch([np.float32([[x, y, x + width - 1, y + height - 1]])])
         if thickness > 0:
-            self.draw("draw_boxes", corners, thickness=int(thickness), **ink)
+            self.draw("draw_boxes", corners, thickness=integer("thickness", thickness), **ink)
         else:
             self.draw("draw_boxes", corners, thickness=0, color=ink["color"], fill_opacity=ink["opacity"])
 
@@ -50,11 +51,20 @@ class Canvas:
         ends = np.concatenate([points[:-1], points[1:]], axis=1)
         if closed:
             ends = np.concatenate([ends, [[*points[-1], *points[0]]]])
-        self.draw("draw_lines", lines=ends.reshape(-1).tolist(), thickness=max(int(thickness), 1), **self.ink(color))
+        self.draw(
+            "draw_lines",
+            lines=ends.reshape(-1).tolist(),
+            thickness=max(integer("thickness", thickness), 1),
+            **self.ink(color),
+        )
 
     def circle(self, center, radius, thickness, color):
         """A circle, or with thickness 0 a disc."""
-        given = {"centers": [*map(float, center)], "radius": [float(radius)], "thickness": int(thickness)}
+        given = {
+            "centers": [*map(float, center)],
+            "radius": [float(radius)],
+            "thickness": integer("thickness", thickness),
+        }
         self.draw("draw_circles", **given, **self.ink(color))
 
     def text(self, text, position, size, color, background):
@@ -138,7 +148,7 @@ def _arrow(canvas, e):
 
 def _segment(canvas, e):
     height, width = canvas.extents()
-    x, y, w, h = (int(v) for v in e.box)
+    x, y, w, h = (integer("box", v) for v in e.box)
     heat = fn.resize(np.ascontiguousarray(e.segArray, np.float32), size=[h, w], antialias=False)
     mask = np.zeros((height, width), np.uint8)
     top, left = max(y, 0), max(x, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._base.limits import integer
 from . import buffers
 from .formats import Format, format_of, layout_of
 from .image_arrays import as_pixels, check_format, check_strides
@@ -36,7 +37,7 @@ class Image(Container):
         size = (
             isinstance(first, (tuple, list))
             and len(first) == 2
-            and all(isinstance(n, (int, np.integer)) for n in first)
+            and all(isinstance(n, (int, float, np.number)) for n in first)
         )
         names = ("size" if size else "buffer", "format", "rowalign")
         if len(args) > 3 or set(named) - set(names) or first is None:
@@ -48,7 +49,7 @@ class Image(Container):
             self._copy(given["buffer"], given["format"], given["rowalign"])
 
     def _create(self, size, format, rowalign):
-        width, height = (int(n) for n in size)
+        width, height = (integer("size", n) for n in size)
         check_format(format)
         if width < 1 or height < 1:
             raise ValueError(f"the size of an image is positive, got {size}")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rectangles and what can be drawn: records of the arguments that CV-CUDA's classes take."""
 
+from .._base.limits import integer
+
 
 class RectI:
     """A rectangle of integers.
@@ -12,7 +14,7 @@ class RectI:
     """
 
     def __init__(self, x=0, y=0, width=0, height=0):
-        self.x, self.y, self.width, self.height = (int(v) for v in (x, y, width, height))
+        self.x, self.y, self.width, self.height = map(integer, ("x", "y", "width", "height"), (x, y, width, height))
 
     def _values(self):
         return self.x, self.y, self.width, self.height

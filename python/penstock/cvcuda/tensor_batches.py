@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .._base.limits import integer
 from .tensors import Container, Tensor, as_tensor
 
 TYPE_CHECKING = False
@@ -19,9 +20,10 @@ class Collection(Container):
     """A list of at most `capacity` entries."""
 
     def __init__(self, capacity: int) -> None:
-        if int(capacity) < 0:
+        capacity = integer("capacity", capacity)
+        if capacity < 0:
             raise ValueError(f"the capacity must not be negative, got {capacity}")
-        self._capacity, self._entries = int(capacity), []
+        self._capacity, self._entries = capacity, []
 
     @property
     def capacity(self) -> int:

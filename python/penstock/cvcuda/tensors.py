@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._base.limits import integer
 from . import buffers
 from .formats import Type, layout_of, scalar_of
 
@@ -82,7 +83,11 @@ class Tensor(Container):
             shape = _shape_of_images(given["nimages"], given["imgsize"], format)
             dtype, layout = format.dtype, "NCHW" if format.planar else "NHWC"
         else:
-            shape, dtype, layout = tuple(int(n) for n in given["shape"]), Type(given["dtype"]), given.get("layout")
+            shape, dtype, layout = (
+                tuple(integer("shape", n) for n in given["shape"]),
+                Type(given["dtype"]),
+                given.get("layout"),
+            )
         _check_layout(layout, len(shape))
         packed = 2 if layout and str(layout).endswith(("WC", "NC")) or (not layout and len(shape) > 2) else 1
         self._set(buffers.allocate(shape, dtype, packed, rowalign), scalar_of(dtype)[1], layout)
@@ -139,7 +144,7 @@ class Tensor(Container):
         Raises:
             RuntimeError: The number of elements differs, or rows with gaps would have to be joined.
         """
-        shape = tuple(int(n) for n in shape)
+        shape = tuple(integer("shape", n) for n in shape)
         try:
             _check_layout(layout, len(shape))
             if not shape or int(np.prod(shape)) != int(np.prod(self.shape)):

@@ -6,8 +6,8 @@ deprecated names of operators, and a meaning for some lines that DALI refuses, e
 (docs/reference/dali.md lists both).
 """
 
-from .. import math, tensors, tfrecord, types
-from ..graph import newaxis
+from .. import math, _tensors as tensors, tfrecord, types
+from .._graph import newaxis
 from ..types import OperatorConcurrency, StreamPolicy
 from . import fn, ops, pipeline, plugin
 from .meanings import MeaningWarning

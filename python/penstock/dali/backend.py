@@ -2,7 +2,7 @@
 """The names of nvidia.dali.backend: tensors, and the settings of DALI's memory. Penstock's pools follow the load by
 themselves and are shared by all pipelines, so that the latter is accepted without effect."""
 
-from ..tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
+from .._tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
 
 __all__ = [
     "PreallocateDeviceMemory",

@@ -3,7 +3,7 @@
 
 import os
 
-from ..native import cmake_prefix_path, get_include
+from .._native import cmake_prefix_path, get_include
 
 
 def get_include_dir():

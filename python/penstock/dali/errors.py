@@ -3,7 +3,7 @@
 
 import functools
 
-from ..base.errors import KINDS, OperatorError, raise_again
+from .._base.errors import KINDS, OperatorError, raise_again
 
 __all__ = ["KINDS", "OperatorError", "also_runtime_errors", "raise_again"]
 

@@ -6,9 +6,9 @@ import functools
 from types import ModuleType
 
 from .. import fn as native
-from .. import graph
-from ..base.log import warn
-from ..graph import free_nodes
+from .. import _graph as graph
+from .._base.log import warn
+from .._graph import free_nodes
 from ..types import ScalarConstant
 from . import meanings
 from .aliases import DEPRECATED, NAMES, REFUSED

@@ -4,8 +4,8 @@
 import contextlib
 import contextvars
 
-from .. import fn, graph
-from ..base.log import warn
+from .. import fn, _graph as graph
+from .._base.log import warn
 from .aliases import MEANINGS
 
 

@@ -5,7 +5,7 @@ import ctypes
 import glob
 import os
 
-from ..native import load_library as _load
+from .._native import load_library as _load
 
 
 def load_library(library_path, global_symbols=False):

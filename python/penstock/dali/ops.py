@@ -6,7 +6,7 @@ An instance keeps arguments; calling it calls the function of fn with them and w
 
 from types import ModuleType
 
-from ..graph import DataNode
+from .._graph import DataNode
 from . import fn
 from .groups import Group
 

@@ -9,13 +9,13 @@ import inspect
 import sys
 from types import ModuleType
 
-from .. import pipeline as native
-from ..base.running import running
-from ..control_flow.conversion import do_not_convert
-from ..graph import DataNode
-from ..pipeline.definition import made_by, parameters, remember
-from ..pipeline.returns import Outputs
-from ..pipeline.saved import load
+from .. import _pipeline as native
+from .._base.running import running
+from .._control_flow.conversion import do_not_convert
+from .._graph import DataNode
+from .._pipeline.definition import made_by, parameters, remember
+from .._pipeline.returns import Outputs
+from .._pipeline.saved import load
 from ..types import OperatorConcurrency, StreamPolicy
 from . import outputs
 from .errors import also_runtime_errors

@@ -8,7 +8,7 @@ import runpy
 import sys
 from types import ModuleType
 
-from ..settings import set_setting, setting
+from .._settings import set_setting, setting
 
 _WHAT = "PENSTOCK_DALI_SCRIPT"  # for processes that multiprocessing spawns: the script's path, or "-m" and the module's name
 

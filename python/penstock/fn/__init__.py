@@ -12,24 +12,24 @@ from .. import _core
 
 
 _LATE = {  # loaded on first use
-    "external_source": "sources",
-    "python_function": "operators.python_function",
-    "dl_tensor_python_function": "operators.python_function",
+    "external_source": "_sources",
+    "python_function": "_operators.python_function",
+    "dl_tensor_python_function": "_operators.python_function",
     "numba_function": "plugin.numba",
-    "filter": "operators.batches",
-    "expand": "operators.batches",
-    "flatten_batch": "operators.batches",
-    "rebatch": "operators.batches",
-    "readers.arrow": "operators.arrow",
-    "readers.dataset": "operators.dataset",
-    "readers.dicom": "operators.dicom",
-    "readers.hdf5": "operators.hdf5",
-    "readers.mix": "operators.mixing",
-    "readers.nifti": "operators.nifti",
-    "readers.parquet": "operators.parquet",
-    "readers.packed": "operators.packing",
-    "readers.video_resize": "operators.video",
-    "readers.zarr": "operators.zarr",
+    "filter": "_operators.batches",
+    "expand": "_operators.batches",
+    "flatten_batch": "_operators.batches",
+    "rebatch": "_operators.batches",
+    "readers.arrow": "_operators.arrow",
+    "readers.dataset": "_operators.dataset",
+    "readers.dicom": "_operators.dicom",
+    "readers.hdf5": "_operators.hdf5",
+    "readers.mix": "_operators.mixing",
+    "readers.nifti": "_operators.nifti",
+    "readers.parquet": "_operators.parquet",
+    "readers.packed": "_operators.packing",
+    "readers.video_resize": "_operators.video",
+    "readers.zarr": "_operators.zarr",
 }
 _ALSO = {"experimental.readers.fits": "readers.fits", "inputs.video": "experimental.inputs.video"}  # further names
 
@@ -38,7 +38,7 @@ def _missing(name, group=""):
     """Raises AttributeError for a name that is not there, with what other libraries' names are called here."""
     near = ""
     if not name.startswith("_"):
-        from ..base.other_names import answer
+        from .._base.other_names import answer
 
         near = answer(name, sorted({*_core.operators(), *_LATE}), group)
     where = f"penstock.fn.{group}" if group else "penstock.fn"
@@ -123,7 +123,7 @@ _module("readers").tfrecord = _made("readers.tfrecord", _tfrecord, _module("read
 
 
 def _inputs_video(*, _read=_module("experimental.inputs").video, **arguments):
-    from ..operators.video import inputs_video as call
+    from .._operators.video import inputs_video as call
 
     return call(_read, **arguments)
 

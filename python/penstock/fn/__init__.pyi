@@ -33,12 +33,12 @@ from . import reductions as reductions
 from . import segmentation as segmentation
 from . import transforms as transforms
 
-from penstock.operators.batches import expand as expand
-from penstock.operators.batches import filter as filter
-from penstock.operators.batches import flatten_batch as flatten_batch
-from penstock.operators.batches import rebatch as rebatch
-from penstock.operators.python_function import dl_tensor_python_function as dl_tensor_python_function
-from penstock.sources.external import external_source as external_source
+from penstock._operators.batches import expand as expand
+from penstock._operators.batches import filter as filter
+from penstock._operators.batches import flatten_batch as flatten_batch
+from penstock._operators.batches import rebatch as rebatch
+from penstock._operators.python_function import dl_tensor_python_function as dl_tensor_python_function
+from penstock._sources.external import external_source as external_source
 
 @overload
 def adaptive_threshold(

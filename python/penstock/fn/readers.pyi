@@ -21,14 +21,14 @@ Interp: TypeAlias = (
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 
-from penstock.operators.arrow import arrow as arrow
-from penstock.operators.dataset import dataset as dataset
-from penstock.operators.dicom import dicom as dicom
-from penstock.operators.hdf5 import hdf5 as hdf5
-from penstock.operators.nifti import nifti as nifti
-from penstock.operators.packing import packed as packed
-from penstock.operators.parquet import parquet as parquet
-from penstock.operators.zarr import zarr as zarr
+from penstock._operators.arrow import arrow as arrow
+from penstock._operators.dataset import dataset as dataset
+from penstock._operators.dicom import dicom as dicom
+from penstock._operators.hdf5 import hdf5 as hdf5
+from penstock._operators.nifti import nifti as nifti
+from penstock._operators.packing import packed as packed
+from penstock._operators.parquet import parquet as parquet
+from penstock._operators.zarr import zarr as zarr
 
 def caffe(
     *,

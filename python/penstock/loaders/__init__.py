@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One line to begin: functions that make a loader of a data set, and show the pipeline that they made."""
 
-from ..base.public import public
+from .._base.public import public
 from .detection import detection
 from .images import image_folder
 from .loader import Loader

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from ..annotations import Table
-    from ..pipeline import Pipeline
+    from .._pipeline import Pipeline
 
 
 def _arrays_of(framework):

@@ -58,7 +58,7 @@ def cut(text, most=_MOST_LETTERS):
 
 def _value(value, name=""):
     if name.endswith("dtype") and isinstance(value, int):
-        from ..base.element_types import DType
+        from .._base.element_types import DType
 
         return DType(value).name
     if isinstance(value, str):
@@ -78,7 +78,7 @@ def shown_name(op):
 
 def type_text(node, output=0):
     """ "uint8 HWC" of an output, as far as it is known."""
-    from ..base.element_types import DType, to_numpy_type
+    from .._base.element_types import DType, to_numpy_type
 
     dtype, ndim, layout = (node.get("types") or [[-1, -1, ""]])[output]
     name = "" if dtype < 0 else to_numpy_type(DType(dtype)).__name__

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from ..pipeline.driver import checkpoint_of, warn_of_plugin
+from .._pipeline.driver import checkpoint_of, warn_of_plugin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

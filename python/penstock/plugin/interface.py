@@ -2,12 +2,12 @@
 """What a plug-in for a framework uses of Penstock; docs/reference/plugin_interface.md explains it. These names stay."""
 
 from .._core import Batch, Tensor, batch, gpu_why_not, operator_function, tensor
-from ..base.converted_code import is_converted
-from ..base.frames import user_line
-from ..graph import DataNode, add_call, required
-from ..graph.nested import alike, put_together
-from ..operators.python_function import Function, add_function, check_function
-from ..pipeline.driver import Driver, OutputInfo, Step
+from .._base.converted_code import is_converted
+from .._base.frames import user_line
+from .._graph import DataNode, add_call, required
+from .._graph.nested import alike, put_together
+from .._operators.python_function import Function, add_function, check_function
+from .._pipeline.driver import Driver, OutputInfo, Step
 from .base_iterator import BaseIterator, LastBatchPolicy
 
 __all__ = [

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["autoserialize", "install"]
 
-_BACKEND = "libtriton_penstock.so"
-_FILES = (_BACKEND, "libpenstock.so.*", "libpenstock_cuda.so", "penstock_kernel_compiler")
+_BACKEND = "libtriton_penstock.so"  # as Triton calls it; here the name has a version: Python takes what ends with .so for a module
+_FILES = (f"{_BACKEND}.*", "libpenstock.so.*", "libpenstock_cuda.so.*", "penstock_kernel_compiler")
 
 
 def autoserialize(dali_pipeline: F) -> F:
@@ -68,13 +68,13 @@ def install(directory: str | PathLike[str]) -> Path:
     package = Path(__file__).resolve().parents[1]
     folder = Path(directory) / "penstock"
     found = [file for pattern in _FILES for file in package.glob(pattern)]
-    if not any(file.name == _BACKEND for file in found):
+    if not any(file.name.startswith(_BACKEND) for file in found):
         raise FileNotFoundError(
             f"{package / _BACKEND} does not exist: this build of Penstock has no backend for Triton"
         )
     folder.mkdir(parents=True, exist_ok=True)
     for file in found:
-        _replace(file, folder / file.name)
+        _replace(file, folder / (_BACKEND if file.name.startswith(_BACKEND) else file.name))
     grafted = package.parent / "penstock.libs"  # of a wheel: what its libraries look for beside their folder
     if grafted.is_dir():
         (folder.parent / grafted.name).mkdir(exist_ok=True)

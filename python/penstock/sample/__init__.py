@@ -2,7 +2,7 @@
 """Samples of several parts that move together: images, volumes, masks, boxes, points, keypoints, labels."""
 
 from .. import _core
-from ..base.public import public
+from .._base.public import public
 from .moves import apply
 from .parts import Boxes, Image, Instances, Keypoints, Mask, Other, Points, Volume
 from .sample import Sample

@@ -2,7 +2,7 @@
 """Calls of one operator for the parts of a sample."""
 
 from .. import _core
-from ..graph import building, scope
+from .._graph import building, scope
 
 # Arguments of operators that move pixels whose numbers are of pixels: a mask moves without them.
 OF_PIXELS = {"mean", "std", "scale", "shift", "output_layout", "pad_output", "dtype", "output_dtype"}

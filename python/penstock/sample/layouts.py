@@ -4,7 +4,7 @@
 import numpy as np
 
 from .. import _core
-from ..graph import DataNode
+from .._graph import DataNode
 from .parts import OF_OBJECTS, PIXELS, Boxes, Image, Instances, Mask, Volume, label_names
 
 _OF_VOLUMES = {3: "DHW", 4: "DHWC"}

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .. import _core
-from ..base.frames import at_line, user_line
+from .._base.frames import at_line, user_line
 from .calls import Calls
 from .checks import check, check_extents, of_part
 from .layouts import images_of, pixel_parts, rows_of, wanted, with_layout

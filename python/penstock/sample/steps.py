@@ -2,7 +2,7 @@
 """What operators did to a sample, as plain data."""
 
 from .. import _core
-from ..base.element_types import DType
+from .._base.element_types import DType
 
 
 def plain(value):

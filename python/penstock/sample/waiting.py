@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Moves of boxes and points that a pipeline adds when these parts are read (decision 41)."""
 
-from ..graph import scope
+from .._graph import scope
 
 
 class Waiting:

@@ -7,14 +7,14 @@ import hashlib
 import json
 
 from .. import _core
-from ..pipeline.replay import program_of
+from .._pipeline.replay import program_of
 from .errors import ServiceError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..pipeline import Pipeline
+    from .._pipeline import Pipeline
 
 
 _MOST_ARGUMENTS = 4096  # characters

@@ -12,8 +12,8 @@ import json
 from collections import deque
 
 from .. import _core
-from ..base import limits
-from ..pipeline.recipe import set_other_outputs
+from .._base import limits
+from .._pipeline.recipe import set_other_outputs
 from .errors import ProtocolError
 
 TYPE_CHECKING = False
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .._core import Batch
-    from ..pipeline import Pipeline
-    from ..pipeline.recipe import Recipe
+    from .._pipeline import Pipeline
+    from .._pipeline.recipe import Recipe
 
     Value = tuple[int, int]  # the number of a node, and of its output
 

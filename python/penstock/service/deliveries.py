@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 import time
 
-from ..base.log import INFO, log, warn
+from .._base.log import INFO, log, warn
 from .addresses import Addresses
 from .errors import ServiceError
 from .maker import Ended, Maker
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Literal
 
-    from ..pipeline.driver import Driver
+    from .._pipeline.driver import Driver
 
 
 class Deliveries:

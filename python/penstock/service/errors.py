@@ -6,10 +6,10 @@ from __future__ import annotations
 import builtins
 
 from .. import _core
-from ..base.errors import KINDS
-from ..base.public import public
-from ..operators.python_function import FunctionError
-from ..workers.pool import WorkerError
+from .._base.errors import KINDS
+from .._base.public import public
+from .._operators.python_function import FunctionError
+from .._workers.pool import WorkerError
 
 _TYPES = {
     kind.__name__: kind for kind in (*KINDS, MemoryError, RuntimeError, _core.DataError, FunctionError, WorkerError)

@@ -11,7 +11,7 @@ from .queue_of_work import QueueOfWork
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..pipeline.driver import Driver
+    from .._pipeline.driver import Driver
     from .trainer_link import TrainerLink
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import weakref
 
-from ..pipeline.recipe import recipe_of
+from .._pipeline.recipe import recipe_of
 from .cut import cut_of, head_of
 from .deliveries import Deliveries
 from .agreement import job_of
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ssl import SSLContext
     from typing import Any, Literal
 
-    from ..pipeline import Pipeline
-    from ..pipeline.driver import Driver
+    from .._pipeline import Pipeline
+    from .._pipeline.driver import Driver
     from .cut import Cut
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from ..pipeline.options import depth_of
+from .._pipeline.options import depth_of
 from .contents import Content
 from .errors import told
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..pipeline.driver import Driver, Step
+    from .._pipeline.driver import Driver, Step
 
 
 class Ended:

@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..pipeline import Pipeline
+    from .._pipeline import Pipeline
 
 _MOST = 1 << 48
 _COUNTERS = ("epoch", "consumed", "iteration", "in_epoch", "samples")

@@ -10,7 +10,7 @@ from collections import deque
 
 import numpy
 
-from ..workers.shared_arrays import anonymous, cannot_shrink, mapped
+from .._workers.shared_arrays import anonymous, cannot_shrink, mapped
 from .errors import ProtocolError
 from .frames import number_of, numbers_of
 

@@ -16,7 +16,7 @@ from datetime import timedelta
 from urllib.parse import unquote, urlsplit
 
 from .. import _core
-from ..base.log import warn
+from .._base.log import warn
 from ..progress import Work
 from .limits import Failed, Pace, bytes_of, download
 

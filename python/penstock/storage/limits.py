@@ -7,7 +7,7 @@ import re
 import time
 from urllib.parse import unquote, urlsplit
 
-from ..base.public import public
+from .._base.public import public
 from ..progress import Work
 
 LARGE = 16 << 20  # bytes of a download that is shown: samples are many, and come side by side

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from ..base.other_names import OF_LOADERS, answer_of_loader
-from ..pipeline import Pipeline
+from .._base.other_names import OF_LOADERS, answer_of_loader
+from .._pipeline import Pipeline
 from .arrays import TORCH
 from .epochs import CutEpochs, EpochsOfSource, FilledEpochs
 from .forms import Forms
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import Any, Literal
 
-    from ..pipeline.statistics import Statistics
+    from .._pipeline.statistics import Statistics
 
 
 def _check_pipeline(pipeline):

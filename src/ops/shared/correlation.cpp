@@ -32,37 +32,75 @@ std::vector<int16_t> small_weights(const CorrelationRule::Coef& c, const float* 
   return small;
 }
 
-template <class Out, class In>
-void correlate_on_host(const In* in, Out* out, const CorrelationRule::Coef& c, const char* table) {
-  const Target target = best_target();
-  const float* weights = c.weights ? c.weights : reinterpret_cast<const float*>(table);
-  const int64_t inner = c.out.inner, row = c.out.width * inner;
-  const int64_t begin = std::clamp<int64_t>(c.anchor[2], 0, c.out.width);
-  const int64_t end = std::clamp<int64_t>(c.in.width - c.window[2] + c.anchor[2] + 1, begin, c.out.width);
-  std::vector<int16_t> small;
-  if constexpr (std::is_same_v<In, uint8_t>) small = small_weights(c, weights);
+// The columns of a row whose neighbors in it are all inside.
+struct Inside {
+  explicit Inside(const CorrelationRule::Coef& c)
+      : begin(std::clamp<int64_t>(c.anchor[2], 0, c.out.width)),
+        end(std::clamp<int64_t>(c.in.width - c.window[2] + c.anchor[2] + 1, begin, c.out.width)) {}
+  int64_t begin, end;
+};
+
+// f(place of the row, its first element in the result) for each row of the result.
+template <class F> void for_rows(const CorrelationRule::Coef& c, F&& f) {
   ImageRule::Place p{};
-  const auto sums = [&](int64_t first, int64_t last) {
-    if constexpr (std::is_same_v<In, uint8_t>) {
-      if (!small.empty()) {
-        PENSTOCK_FOR_TARGET(target, correlation, sum_bytes_of_row(in, c, small.data(), p, first, last, out));
-        return;
-      }
-    }
-    PENSTOCK_FOR_TARGET(target, correlation, sum_row(in, c, weights, p, first, last, out));
-  };
-  const auto border = [&](int64_t from, int64_t to) {
-    for (p.x = from; p.x < to; ++p.x)
-      for (p.inner = 0; p.inner < inner; ++p.inner)
-        out[p.x * inner + p.inner] = CorrelationRule::at<Out>(in, p, c, table);
-  };
+  int64_t first = 0;
   for (p.outer = 0; p.outer < c.out.outer; ++p.outer)
     for (p.z = 0; p.z < c.out.depth; ++p.z)
-      for (p.y = 0; p.y < c.out.height; ++p.y, out += row) {
-        border(0, begin);
-        sums(begin * inner, end * inner);
-        border(end, c.out.width);
-      }
+      for (p.y = 0; p.y < c.out.height; ++p.y, first += c.out.width * c.out.inner) f(p, first);
+}
+
+// The sums of the columns [from, to) of the row at p, of any neighbors. It is called twice for a row: inlined it is the
+// largest part of its caller.
+template <class In>
+[[gnu::noinline]] void sum_columns(const In* in, const CorrelationRule::Coef& c, const char* table, ImageRule::Place p,
+                                   int64_t from, int64_t to, NumberOf<In>* sums) {
+  for (p.x = from; p.x < to; ++p.x)
+    for (p.inner = 0; p.inner < c.out.inner; ++p.inner)
+      sums[p.x * c.out.inner + p.inner] = CorrelationRule::at<NumberOf<In>>(in, p, c, table);
+}
+
+// One loop for each type of the input, and then one for each of the result, instead of one for each pair.
+template <class In>
+void correlate_on_host(const In* in, const View& out, const CorrelationRule::Coef& c, const float* weights,
+                       const char* table) {
+  const Target target = best_target();
+  const Inside inside(c);
+  const int64_t inner = c.out.inner, row = c.out.width * inner;
+  std::vector<NumberOf<In>> sums(static_cast<size_t>(row));
+  for_rows(c, [&](const ImageRule::Place& p, int64_t first) {
+    sum_columns(in, c, table, p, 0, inside.begin, sums.data());
+    PENSTOCK_FOR_TARGET(target, correlation,
+                        sum_row(in, c, weights, p, inside.begin * inner, inside.end * inner, sums.data()));
+    sum_columns(in, c, table, p, inside.end, c.out.width, sums.data());
+    const auto store = [&](auto* to) {
+      PENSTOCK_FOR_TARGET(target, correlation, store_row(sums.data(), row, to + first));
+    };
+    if (out.dtype == DType::float32) return store(out.as<float>());
+    if constexpr (std::is_same_v<In, uint8_t>)
+      if (out.dtype == DType::int16) return store(out.as<int16_t>());
+    store(out.as<In>());
+  });
+}
+
+// Bytes with weights that small_weights() gave.
+template <class Out>
+void correlate_bytes(const uint8_t* in, Out* out, const CorrelationRule::Coef& c, const int16_t* weights,
+                     const char* table) {
+  const Target target = best_target();
+  const Inside inside(c);
+  const int64_t inner = c.out.inner;
+  std::vector<float> sums(static_cast<size_t>(c.out.width * inner));
+  for_rows(c, [&](const ImageRule::Place& p, int64_t first) {
+    Out* const to = out + first;
+    const auto border = [&](int64_t from, int64_t end) {
+      sum_columns(in, c, table, p, from, end, sums.data());
+      for (int64_t e = from * inner; e < end * inner; ++e) to[e] = stored<Out>(sums[static_cast<size_t>(e)]);
+    };
+    border(0, inside.begin);
+    PENSTOCK_FOR_TARGET(target, correlation,
+                        sum_bytes_of_row(in, c, weights, p, inside.begin * inner, inside.end * inner, to));
+    border(inside.end, c.out.width);
+  });
 }
 
 // Depths are images, if the window has none.
@@ -89,18 +127,21 @@ void correlate(const View& in, const View& out, const CorrelationRule::Coef& coe
     host = [=] {
       const char* bytes = table ? reinterpret_cast<const char*>(table->data()) : nullptr;
       const float* weights = coef.weights ? coef.weights : reinterpret_cast<const float*>(bytes);
-      if (out.dtype == DType::int16 && in.dtype == DType::uint8)
-        return correlate_on_host(in.as<const uint8_t>(), out.as<int16_t>(), coef, bytes);
-      const bool small = in.dtype == DType::uint8 && !small_weights(coef, weights).empty();
+      const auto small = in.dtype == DType::uint8 ? small_weights(coef, weights) : std::vector<int16_t>();
+      if (!small.empty()) {
+        const auto* const from = in.as<const uint8_t>();
+        if (out.dtype == DType::int16) correlate_bytes(from, out.as<int16_t>(), coef, small.data(), bytes);
+        else if (out.dtype == DType::float32) correlate_bytes(from, out.as<float>(), coef, small.data(), bytes);
+        else correlate_bytes(from, out.as<uint8_t>(), coef, small.data(), bytes);
+        return;
+      }
       const bool kept = coef.window[0] == 1 && std::max(coef.window[1], coef.window[2]) <= kMostKept;
-      if (kept && !small && window::has_stencils(in.dtype)) {
+      const bool wider = in.dtype == DType::uint8 && out.dtype == DType::int16;
+      if (kept && !wider && window::has_stencils(in.dtype)) {
         window::taps_rows(in, out, w, weights, best_target());
         return;
       }
-      dispatch(in.dtype, [&]<class T>(TypeTag<T>) {
-        if (in.dtype == out.dtype) correlate_on_host(in.as<const T>(), out.as<T>(), coef, bytes);
-        else correlate_on_host(in.as<const T>(), out.as<float>(), coef, bytes);
-      });
+      dispatch(in.dtype, [&]<class T>(TypeTag<T>) { correlate_on_host(in.as<const T>(), out, coef, weights, bytes); });
     };
   if (coef.window[0] == 1) {
     if (auto step = window::taps_step(in, out, w, table)) {

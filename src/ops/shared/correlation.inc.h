@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of weighted sums, included once per target by correlation.cpp.
 
-// Elements [begin, end) of the row at p whose neighbors in it are all inside: the sums of CorrelationRule::at(), which
-// adds in the same order.
-template <class Out, class In>
+// Sums of elements [begin, end) of the row at p, whose neighbors in it are all inside: those of CorrelationRule::at,
+// which adds in the same order.
+template <class In>
 void sum_row(const In* in, const CorrelationRule::Coef& c, const float* weights, const ImageRule::Place& p,
-             int64_t begin, int64_t end, Out* out) {
+             int64_t begin, int64_t end, NumberOf<In>* row) {
   using N = NumberOf<In>;
   constexpr int64_t kBlock = 512;
-  N sums[kBlock];
   const N fill = static_cast<N>(c.fill ? *static_cast<const In*>(c.fill) : static_cast<In>(0.0f));
   for (; begin < end; begin += kBlock) {
     const int64_t n = std::min(kBlock, end - begin), step = c.in.inner;
+    N* const sums = row + begin;
     std::fill_n(sums, n, N(0));
     const float* w = weights;
     for (int64_t k = 0; k < c.window[0]; ++k) {
@@ -33,11 +33,14 @@ void sum_row(const In* in, const CorrelationRule::Coef& c, const float* weights,
           for (int64_t e = 0; e < n; ++e) sums[e] += *w * static_cast<N>(from[e]);
       }
     }
-    for (int64_t e = 0; e < n; ++e) out[begin + e] = stored<Out>(sums[e]);
   }
 }
 
-// The same of bytes with weights whose sums int16 holds.
+template <class N, class Out> void store_row(const N* sums, int64_t n, Out* out) {
+  for (int64_t e = 0; e < n; ++e) out[e] = stored<Out>(sums[e]);
+}
+
+// Sums of bytes with weights whose sums int16 holds, as values of the result.
 template <class Out>
 void sum_bytes_of_row(const uint8_t* in, const CorrelationRule::Coef& c, const int16_t* weights,
                       const ImageRule::Place& p, int64_t begin, int64_t end, Out* out) {

@@ -5,7 +5,7 @@ import functools
 import inspect
 
 from ... import _core
-from ...base.errors import KINDS, raise_again
+from ..._base.errors import KINDS, raise_again
 from .. import operands, streams
 from ..buffers import operand
 from ..calls import Step

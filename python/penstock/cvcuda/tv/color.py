@@ -7,6 +7,7 @@ import penstock.cvcuda as cvcuda
 
 from ... import fn
 from ... import math as value_math
+from ..._base.limits import integer
 from .. import operands, streams
 from ..calls import Step
 from ..values import largest
@@ -25,11 +26,12 @@ def invert(inpt, *, stream=None):
 def permute_channels(inpt, permutation, *, stream=None):
     """Puts channels into another order; negative numbers count from the end."""
     channels = extents(inpt)[2]
-    if len(permutation) != channels or any(not -channels <= int(k) < channels for k in permutation):
+    permutation = [integer("permutation", k) for k in permutation]
+    if len(permutation) != channels or any(not -channels <= k < channels for k in permutation):
         raise ValueError(
-            f"permutation has a number from {-channels} to {channels - 1} for each channel, got {list(permutation)}"
+            f"permutation has a number from {-channels} to {channels - 1} for each channel, got {permutation}"
         )
-    return cvcuda.channelreorder(inpt, [int(k) % channels for k in permutation], stream=stream)
+    return cvcuda.channelreorder(inpt, [k % channels for k in permutation], stream=stream)
 
 
 @functional
@@ -146,7 +148,7 @@ def jpeg(image, quality, *, stream=None):
     """Compresses images to JPEG and decodes them."""
     if not 1 <= quality <= 100:
         raise ValueError(f"quality is from 1 to 100, got {quality}")
-    return cvcuda.jpeg_compression_distortion(image, int(quality), stream=stream)
+    return cvcuda.jpeg_compression_distortion(image, integer("quality", quality), stream=stream)
 
 
 @functional

@@ -8,6 +8,7 @@ import numpy as np
 import penstock.cvcuda as cvcuda
 
 from ... import _core, fn
+from ..._base.limits import integer
 from .. import operands
 from ..calls import Step
 from .arrays import applied, extents, finished, functional
@@ -53,7 +54,9 @@ def resize(inpt, size, interpolation="bilinear", max_size=None, antialias=True, 
 def crop(inpt, top, left, height, width, *, stream=None):
     """Cuts a window; what is outside is 0."""
     given = {"axis_names": "HW", "out_of_bounds_policy": "constant"}
-    return applied(inpt, stream, fn.slice, start=[int(top), int(left)], shape=[int(height), int(width)], **given)
+    start = [integer("top", top), integer("left", left)]
+    shape = [integer("height", height), integer("width", width)]
+    return applied(inpt, stream, fn.slice, start=start, shape=shape, **given)
 
 
 @functional
@@ -65,7 +68,7 @@ def resized_crop(inpt, top, left, height, width, size, interpolation="bilinear",
 
 
 def _pair(size):
-    size = [int(n) for n in np.reshape(size, -1)]
+    size = [integer("size", n) for n in np.reshape(size, -1)]
     return (size * 2)[:2] if len(size) == 1 else size
 
 
@@ -91,7 +94,7 @@ def _fill(fill, channels):
 @functional
 def pad(inpt, padding, fill=None, padding_mode="constant", *, stream=None):
     """Adds pixels on all sides: one number, (left and right, top and bottom), or (left, top, right, bottom)."""
-    sides = [int(n) for n in np.reshape(padding, -1)]
+    sides = [integer("padding", n) for n in np.reshape(padding, -1)]
     if len(sides) not in (1, 2, 4) or padding_mode not in _PADS:
         raise ValueError(
             f"padding has 1, 2 or 4 numbers and padding_mode is one of {sorted(_PADS)}, got {padding}, {padding_mode!r}"

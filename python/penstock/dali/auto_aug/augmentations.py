@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import fn
 from ... import math as node_math
-from ...base.element_types import DType
+from ..._base.element_types import DType
 from ...types import Constant
 from .core.decorator import augmentation
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import fn
-from ...base.element_types import DType
+from ..._base.element_types import DType
 from .augmentations import translate_x, translate_x_no_shape, translate_y, translate_y_no_shape
 from .core.arguments import takes
 

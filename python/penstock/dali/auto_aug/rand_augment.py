@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from ...base.log import warn
+from ..._base.log import warn
 from . import augmentations as a
 from .core.arguments import check_all_taken, check_count
 from .core.decorator import Augmentation

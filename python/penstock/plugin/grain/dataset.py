@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 
-from ...pipeline.recipe import recipe_of
+from ..._pipeline.recipe import recipe_of
 from ...torch import DataLoader
 from ...torch.arrays import FRAMEWORKS
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Literal
 
-    from ...pipeline import Pipeline
+    from ..._pipeline import Pipeline
 
 _AHEAD = 32  # numbers of batches that a worker gives its pipeline at once
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import inspect
 
-from ...pipeline import pipeline_def
+from ..._pipeline import pipeline_def
 from ..interface import LastBatchPolicy
 from .arrays import check_sharding, rows_of_processes
 from .iterator import DALIGenericIterator

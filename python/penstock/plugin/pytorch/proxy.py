@@ -34,7 +34,7 @@ import torch
 from torch.utils import data as torch_data
 from torch.utils.data._utils.collate import default_collate_fn_map
 
-from ...pipeline import Pipeline
+from ..._pipeline import Pipeline
 from ..interface import alike, batch as batch_of, put_together
 
 TYPE_CHECKING = False

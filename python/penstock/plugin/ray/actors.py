@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ...pipeline.recipe import Recipe
+    from ..._pipeline.recipe import Recipe
 
 _LOOKS = 0.5  # seconds between looks at the number of workers; the end of a worker is seen at once
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import weakref
 
-from ...pipeline.recipe import recipe_of
+from ..._pipeline.recipe import recipe_of
 from .actors import Supervisor
 from .found import ray_of
 
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ...pipeline import Pipeline
+    from ..._pipeline import Pipeline
     from ...service import Loader
 
 _ANSWER = 10.0  # seconds for an answer of the supervisor

@@ -10,7 +10,7 @@ import os
 import numpy as np
 
 from ... import Function
-from ...pipeline.saved import random_operators
+from ..._pipeline.saved import random_operators
 from .columns import Table
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import Any, Literal
 
-    from ...pipeline import Pipeline
+    from ..._pipeline import Pipeline
 
 _load = functools.lru_cache(16)(Function.load)  # one Function in a process, whatever number of tasks it runs
 
@@ -146,7 +146,7 @@ def _together(samples, info):
 
 def _saved(pipeline):
     """(the saved form, the names of its outputs or None)"""
-    from ...pipeline import Pipeline
+    from ..._pipeline import Pipeline
 
     if getattr(pipeline, "_is_pipeline_def", False):
         pipeline = pipeline()

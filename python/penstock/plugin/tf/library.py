@@ -28,7 +28,8 @@ def load() -> Any:
         load()
         tf.data.experimental.service.WorkerServer(config).join()
     """
-    path = os.path.join(os.path.dirname(penstock.__file__), "libpenstock_tf.so")
+    version = penstock.__version__.rpartition(".")[0]  # Python takes a file that ends with .so for a module
+    path = os.path.join(os.path.dirname(penstock.__file__), f"libpenstock_tf.so.{version}")
     if not os.path.exists(path):
         raise FileNotFoundError(
             f"{path} is missing: this package of Penstock was built without its part for TensorFlow"

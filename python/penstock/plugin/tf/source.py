@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from ...pipeline import Pipeline
+from ..._pipeline import Pipeline
 from ..interface import user_line
 
 _TYPES = {

@@ -10,7 +10,7 @@ import numpy as np
 
 import penstock
 
-from ...pipeline import pipeline_def
+from ..._pipeline import pipeline_def
 from ..interface import Batch, DataNode, Tensor, batch
 from .configuration import read
 from .programs import JOINED, program

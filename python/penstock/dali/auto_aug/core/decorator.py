@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from ....control_flow import statements
+from ...._control_flow import statements
 from . import arguments, magnitudes
 
 _KEPT = object()  # stands for an argument that is not given

@@ -10,8 +10,8 @@ import numpy as np
 
 from .... import fn
 from ....augment import numbers
-from ....base.element_types import DType
-from ....graph import DataNode
+from ...._base.element_types import DType
+from ...._graph import DataNode
 from ....types import Constant
 
 

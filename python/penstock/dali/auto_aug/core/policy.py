@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from ....base.log import warn
+from ...._base.log import warn
 from .arguments import check_count
 from .decorator import Augmentation
 

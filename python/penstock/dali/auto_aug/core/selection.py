@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Callable, Sequence
 
 from ....augment.samples import choose
-from ....control_flow import statements
+from ...._control_flow import statements
 
 
 def select(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ....base.element_types import DType as TypeId
+from ...._base.element_types import DType as TypeId
 from . import later
 
 

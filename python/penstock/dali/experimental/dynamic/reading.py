@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import _core
-from ....pipeline import Pipeline
+from ...._pipeline import Pipeline
 from ....plugin.base_iterator import BaseIterator, LastBatchPolicy
 from . import generators, later
 from .batches import Batch, as_batch

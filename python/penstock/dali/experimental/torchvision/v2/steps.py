@@ -8,7 +8,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from ..... import fn
-from .....base.element_types import DType
+from ....._base.element_types import DType
 from .images import channels, extents
 from .interpolations import interpolation_of
 
