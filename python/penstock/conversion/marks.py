@@ -7,7 +7,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from .. import _core
-from ..base.log import warn
+from .._base.log import warn
 from ..storage.objects import content_of, put, put_new, remove, sizes_below
 from .manifest import NAME, checked, compare, line_of, lines_of, read_manifest
 
