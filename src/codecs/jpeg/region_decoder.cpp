@@ -229,23 +229,24 @@ bool RegionDecoder::begin_alone() {
 }
 
 int64_t RegionDecoder::parts() const {
-  const int64_t rows = plan_.row_end - plan_.row_begin;
   int64_t bytes = 0;
-  for (const Plane& p : planes_)
-    if (p.first) bytes += p.stride * rows * p.block;
-  return std::min(rows / kLeastRows, Crew::parts(bytes));
+  for (int c = 0; c < header_->components; ++c)
+    if (const Plane& p = planes_[c]; p.first)
+      bytes += p.stride * (plan_.row_end - plan_.row_begin) * p.block * header_->component[c].v;
+  return Crew::parts(bytes);
 }
 
 // Several threads decode the image. False: not all of it; any error is found again, and judged, by one thread.
 bool RegionDecoder::run_shared() {
-  const int64_t n = parts();
   if (!indexed_ && !header_->restart_interval) {
-    const auto threads = static_cast<int>(std::min<int64_t>(n, Crew::of_thread()->idle() + 1));
+    const auto threads = static_cast<int>(std::min<int64_t>(parts(), Crew::of_thread()->idle() + 1));
     if (!pieces_.run(plan_, *loops_, scan_, recording_ ? &record_ : nullptr, threads)) return false;
     if (recording_) offer_index();
     return true;
   }
   if (!indexed_ && (recording_ || !can_split())) return false;  // segments are too long
+  const int64_t n = std::min((plan_.row_end - plan_.row_begin) / kLeastRows, parts());
+  if (n < 2) return false;
   const Bytes coded = file_.subspan(header_->scan);
   std::atomic<bool> failed = false;
   const int64_t rows = plan_.row_end - plan_.row_begin;

@@ -15,8 +15,8 @@ constexpr int kOverrun = 6;     // MCUs into the next piece, which mostly has be
 constexpr int kMostTries = 64;  // MCUs more, where it has not
 constexpr int kMostMisses = 3;
 constexpr int kMostStarts = 16;                                // of a guess, each after an invalid code
-constexpr int64_t kLeastMcus = 40, kMostBlocksOfPiece = 4096;  // they stay in a core's cache
-constexpr int64_t kDenser = 8;                                 // a piece of blue sky has so many times the blocks
+constexpr int64_t kLeastMcus = 40, kMostBlocksOfPiece = 8192;  // they stay in a core's cache
+constexpr int64_t kDenser = 4;                                 // a piece of blue sky has so many times the blocks
 constexpr int32_t kLargestStart = 1 << 27;                     // of a predictor; more is judged by one thread
 }  // namespace
 
