@@ -147,7 +147,8 @@ PENSTOCK_KERNEL void blur_parts(const float* from, float* to, const float* taps,
     }
   }
 }
-// Units are tiles of kSumsTogether rows, one under the other, for a whole team each: down into shared memory, then across.
+// Units are tiles of kSumsTogether rows, one under the other, for a whole team each: down into shared memory, then
+// across.
 template <class Team>
 PENSTOCK_KERNEL void blur_tiles(const float* from, float* to, const float* taps, const PlaneCoef& c, const Team& team) {
   const int32_t width = static_cast<int32_t>(c.width), height = static_cast<int32_t>(c.height);
