@@ -290,7 +290,7 @@ def placed():
 
     def quarters(x):
         """The tiles of images of one even size."""
-        height, width = x[0].shape[:2]
+        height, width = x.shape()[0][:2]
         return {"columns": [0, width // 2, width], "rows": [0, height // 2, height], "order": [3, 0, 1, 2]}
 
     row("shuffle_tiles", "image", TWO, lambda f, x: f.fn.shuffle_tiles(x, **quarters(x)), shapes=(False,))

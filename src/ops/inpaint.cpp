@@ -63,23 +63,30 @@ struct Inpaint : WholeOperator {
     if (out[0].volume() == 0) return;
     const int64_t height = in[0].shape[0], width = in[0].shape[1];
     const auto floats = static_cast<size_t>(out[0].volume()), pixels = static_cast<size_t>(height * width);
-    auto* const memory = static_cast<float*>(to.scratch((floats + kNumbers * pixels) * sizeof(float)));
+    auto* const memory = static_cast<float*>(to.scratch((floats + 2 + kTeleaNumbers * pixels) * sizeof(float)));
     View image = out[0];
     image.data = memory, image.dtype = DType::float32;
     to.copy(in[0], image);
+    TeleaCoef c{height, width, out[0].volume() / (height * width), radius, slopes, false};
+    const TeamCall one{.in = {in[1].data},
+                       .out = {memory, memory + floats},
+                       .header = "families/team/kernels/telea.h",
+                       .table = team_table(std::span<const float>(weights()))};
+    TeamCall each = one;
+    each.units = height * width, each.table = nullptr;
+    run_team<TeleaBegin>(one, c, to);
     to.then();
-    run_team<TeleaRule>({.in = {in[1].data},
-                         .out = {memory, memory + floats},
-                         .header = "families/team/kernels/lowest.h",
-                         .table = team_table(std::span<const float>(weights()))},
-                        {height, width, out[0].volume() / (height * width), radius, slopes}, to);
-    to.then();
+    for (const bool inward : {false, true}) {
+      c.inward = inward;
+      run_team<TeleaBand>(each, c, to);
+      to.then();
+      run_team<TeleaRounds>(one, c, to);
+      to.then();
+    }
     to.copy(image, out[0]);
   }
 
  private:
-  static constexpr size_t kNumbers = 5;  // of a pixel in the rule's memory
-
   // 1 / distance^3 inside the circle, 0 outside and at its center.
   std::vector<float> weights() const {
     std::vector<float> w;

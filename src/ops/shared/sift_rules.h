@@ -20,10 +20,10 @@ struct SiftBlurDown {
     whole::blur_down(a.from<float>(0), a.to<float>(0), reinterpret_cast<const float*>(table), c, team);
   });
 };
-struct SiftBlurAcross {
+struct SiftBlurTiles {
   PENSTOCK_PIXEL(using Coef = PlaneCoef; PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char* table,
                                                                      const Team& team, Refusal&) {
-    whole::blur_across(a.from<float>(0), a.to<float>(0), reinterpret_cast<const float*>(table), c, team);
+    whole::blur_tiles(a.from<float>(0), a.to<float>(0), reinterpret_cast<const float*>(table), c, team);
   });
 };
 struct SiftBlurParts {

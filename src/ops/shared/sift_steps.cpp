@@ -34,33 +34,20 @@ size_t bytes_with_weights(int words, float radius) {
 
 void blur(const float* from, float* through, float* out, const PlaneExtents& e, const std::vector<float>& half,
           SampleWork& to) {
-  const auto radius = static_cast<int64_t>(half.size()) - 1;
   const TeamTable taps = team_table(std::span<const float>(half));
-  const PlaneCoef c{e.height, e.width, radius};
-  run_team<SiftBlurDown>({.in = {from},
-                          .out = {through},
-                          .units = (e.height + kSumsTogether - 1) / kSumsTogether * e.width,
-                          .header = kPlanes,
-                          .table = taps},
-                         c, to);
-  to.then();
-  if (e.width < kSegment / 2) {
-    run_team<SiftBlurParts>({.in = {through},
-                             .out = {out},
-                             .units = (e.width + kSumsTogether - 1) / kSumsTogether * e.height,
-                             .header = kPlanes,
-                             .table = taps},
-                            c, to);
+  const PlaneCoef c{e.height, e.width, static_cast<int64_t>(half.size()) - 1};
+  const auto call = [&](const float* in, float* made, int64_t units) {
+    return TeamCall{.in = {in}, .out = {made}, .units = units, .header = kPlanes, .table = taps};
+  };
+  if (c.radius <= kTileRadius) {
+    const BlurTiles tiles(c);
+    TeamCall all = call(from, out, static_cast<int64_t>(tiles.across) * tiles.down);
+    all.memory = static_cast<size_t>(2 * kSumsTogether * kTileRow) * sizeof(float), all.unit_for_team = true;
+    run_team<SiftBlurTiles>(std::move(all), c, to);
   } else {
-    const auto row = static_cast<int32_t>(kSegment + 2 * radius);
-    run_team<SiftBlurAcross>({.in = {through},
-                              .out = {out},
-                              .units = (e.width + kSegment - 1) / kSegment * e.height,
-                              .header = kPlanes,
-                              .memory = static_cast<size_t>(padded_place(row) + 1) * sizeof(float),
-                              .unit_for_team = true,
-                              .table = taps},
-                             c, to);
+    run_team<SiftBlurDown>(call(from, through, (e.height + kSumsTogether - 1) / kSumsTogether * e.width), c, to);
+    to.then();
+    run_team<SiftBlurParts>(call(through, out, (e.width + kSumsTogether - 1) / kSumsTogether * e.height), c, to);
   }
   to.then();
 }
@@ -102,8 +89,10 @@ void find_keypoints_there(const uint8_t* gray, int64_t height, int64_t width, co
   c.teams = std::min<int64_t>(1024, 1 + first / 1024);
   c.threshold = least_difference(rule);
   auto* const planes = static_cast<float*>(to.scratch(static_cast<size_t>(numbers_of_planes) * sizeof(float)));
-  auto* const through = static_cast<float*>(to.scratch(static_cast<size_t>(2 * first) * sizeof(float)));
-  float* const base = through + first;
+  const bool wide = std::ranges::any_of(halves, [](const auto& half) { return half.size() > kTileRadius + 1; });
+  const int64_t between = std::min(first, wide ? first : kPixelsOfTeam);  // between two passes
+  auto* const base = static_cast<float*>(to.scratch(static_cast<size_t>(first + between) * sizeof(float)));
+  float* const through = base + first;
   void* const lists = to.scratch(static_cast<size_t>(KeypointLists::bytes(c)));
   run_team<SiftBase>({.in = {gray}, .out = {base, lists}, .units = first, .header = kPlanes},
                      {octaves[0].height, octaves[0].width, rule.expanded}, to);

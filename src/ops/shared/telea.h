@@ -4,93 +4,62 @@
 // at once, round by round, from what the rounds before have filled: a team may do so, and the order of its threads does
 // not show.
 #pragma once
-#include "families/team/kernels/lowest.h"
+#include "families/team/kernels/telea.h"
 #include "families/team/team.h"
 
 namespace penstock {
 
 using whole::lowered;
+using whole::raised_by_one;
 
-// One team. in[0]: the mask; out[0]: pixels as float32; out[1]: numbers of TeleaMemory. The table has a weight for each
-// place of the window, 0 outside the circle.
-struct TeleaRule {
+// All have in[0]: the mask; out[0]: pixels as float32; out[1]: TeleaMemory; the table has a weight for each place of
+// the window, 0 outside the circle. One team: no pixel is in a band yet.
+struct TeleaBegin {
+  PENSTOCK_PIXEL(using Coef = TeleaCoef;
+                 PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char*, const Team& team, Refusal&) {
+                   const TeleaMemory m(a.out[1], c.height * c.width);
+                   for (int k = team.index; k < 2; k += team.count) m.counts[k] = 0;
+                 });
+};
+// Units are pixels. What is beside a hole begins the rounds, in any order.
+struct TeleaBand {
+  PENSTOCK_PIXEL(using Coef = TeleaCoef;
+                 PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char*, const Team& team, Refusal&) {
+                   const uint8_t* const mask = a.from<uint8_t>(0);
+                   const TeleaMemory m(a.out[1], c.height * c.width);
+                   for (int64_t i = team.begin + team.index; i < team.end; i += team.count) {
+                     const TeleaPlace p = telea_place(i, c);
+                     bool band = false;
+                     for (int side = 0; side < 4 && !mask[i]; ++side) {
+                       const TeleaPlace q = p.beside(side);
+                       band |= q.inside(c) && mask[q.y * c.width + q.x];
+                     }
+                     m.order[i] = mask[i] ? (c.inward ? kTeleaNever : -1) : (band || c.inward ? 0 : kTeleaNever);
+                     if (!c.inward) m.distance[i] = band ? 0.0f : 1e6f;
+                     if (band) m.reached[raised_by_one(m.counts + c.inward)] = static_cast<int32_t>(i);
+                   }
+                 });
+};
+// One team: the rounds from a band outward, which give distances, or inward, which fill holes.
+struct TeleaRounds {
   PENSTOCK_PIXEL(
-      struct Coef {
-        int64_t height;
-        int64_t width;
-        int64_t channels;
-        int64_t radius;
-        int64_t slopes;
-      };
-      struct Memory {
-        float* distance;   // from the border of a hole: negative outside
-        int32_t* order;    // the round in which a pixel is reached; -1: never
-        int32_t* reached;  // in this round
-        int32_t* next;
-        int32_t* claims;  // which neighbors of a reached pixel it reaches
-        PENSTOCK_HD Memory(void* memory, int64_t pixels) {
-          distance = static_cast<float*>(memory);
-          order = reinterpret_cast<int32_t*>(distance + pixels);
-          reached = order + pixels;
-          next = reached + pixels;
-          claims = next + pixels;
-        }
-      };
-      static constexpr int32_t kNever = 2147483647;
-      static constexpr int kTogether = 4;  // channels that share their weights
-
-      struct Place {
-        int64_t y, x;
-        PENSTOCK_HD bool inside(const Coef& c) const { return y >= 0 && y < c.height && x >= 0 && x < c.width; }
-      };
-      PENSTOCK_HD static Place place_of(int64_t i, const Coef& c) {
-        const int64_t y = i / c.width;
-        return {y, i - y * c.width};
-      } PENSTOCK_HD static Place beside(const Place& p, int side) {
-        return {p.y + (side == 0 ? -1 : side == 1 ? 1 : 0), p.x + (side == 2 ? -1 : side == 3 ? 1 : 0)};
-      }
+      using Coef = TeleaCoef; using Memory = TeleaMemory; using Place = TeleaPlace;
       // Whether a pixel was reached before a round.
       PENSTOCK_HD static bool before(const Memory& m, const Place& p, const Coef& c, int32_t round) {
         if (!p.inside(c)) return false;
         const int32_t order = m.order[p.y * c.width + p.x];
         return order >= 0 && order < round;
-      }
+      } static constexpr int kTogether = 4;  // channels that share their weights
 
-      // What is beside a hole begins the rounds.
-      PENSTOCK_HD static int64_t find_band(const Arrays& a, const Coef& c, Memory& m, bool outward, const Team& team) {
-        const uint8_t* const mask = a.from<uint8_t>(0);
-        const int64_t pixels = c.height * c.width;
-        const Share own = team.share(pixels);
-        int64_t count = 0;
-        for (int64_t i = own.begin; i < own.end; ++i) {
-          const Place p = place_of(i, c);
-          bool band = false;
-          for (int side = 0; side < 4 && !mask[i]; ++side) {
-            const Place q = beside(p, side);
-            band |= q.inside(c) && mask[q.y * c.width + q.x];
-          }
-          m.order[i] = mask[i] ? (outward ? -1 : kNever) : (band || !outward ? 0 : kNever);
-          if (outward) m.distance[i] = band ? 0.0f : 1e6f;
-          m.claims[i] = band;
-          count += band;
-        }
-        int64_t all = 0;
-        int64_t at = team.before(count, all);
-        for (int64_t i = own.begin; i < own.end; ++i) {
-          if (m.claims[i]) m.reached[at++] = static_cast<int32_t>(i);
-        }
-        team.sync();
-        return all;
-      }
       // The pixels beside those of a round, which the next one reaches: their number.
       PENSTOCK_HD static int64_t advance(const Coef& c, Memory& m, int64_t count, int32_t round, const Team& team) {
         const Share own = team.share(count);
         int64_t mine = 0;
         for (int64_t k = own.begin; k < own.end; ++k) {
-          const Place p = place_of(m.reached[k], c);
+          const Place p = telea_place(m.reached[k], c);
           m.claims[k] = 0;
           for (int side = 0; side < 4; ++side) {
-            const Place q = beside(p, side);
+            const Place q = p.beside(side);
             if (!q.inside(c) || lowered(m.order + q.y * c.width + q.x, round + 1) <= round + 1) continue;
             m.claims[k] |= 1 << side;
             ++mine;
@@ -99,10 +68,10 @@ struct TeleaRule {
         int64_t all = 0;
         int64_t at = team.before(mine, all);
         for (int64_t k = own.begin; k < own.end; ++k) {
-          const Place p = place_of(m.reached[k], c);
+          const Place p = telea_place(m.reached[k], c);
           for (int side = 0; side < 4; ++side) {
             if (!(m.claims[k] >> side & 1)) continue;
-            const Place q = beside(p, side);
+            const Place q = p.beside(side);
             m.next[at++] = static_cast<int32_t>(q.y * c.width + q.x);
           }
         }
@@ -117,8 +86,8 @@ struct TeleaRule {
       PENSTOCK_HD static float distance_at(const Memory& m, const Place& p, const Coef& c, int32_t round) {
         float best = 1e6f;
         for (int corner = 0; corner < 4; ++corner) {
-          const Place vertical = beside(p, corner & 1);
-          const Place across = beside(p, 2 + (corner >> 1));
+          const Place vertical = p.beside(corner & 1);
+          const Place across = p.beside(2 + (corner >> 1));
           const bool has[2] = {before(m, vertical, c, round), before(m, across, c, round)};
           const float u = has[0] ? abs(m.distance[vertical.y * c.width + vertical.x]) : 1e6f;
           const float v = has[1] ? abs(m.distance[across.y * c.width + across.x]) : 1e6f;
@@ -133,8 +102,8 @@ struct TeleaRule {
       PENSTOCK_HD static float slope(const Memory& m, const float* values, int64_t step, int64_t channels,
                                      const Place& p, int axis, const Coef& c, int32_t round) {
         const int64_t i = (p.y * c.width + p.x) * channels;
-        const bool after = before(m, beside(p, 2 * axis + 1), c, round);
-        const bool ahead = before(m, beside(p, 2 * axis), c, round);
+        const bool after = before(m, p.beside(2 * axis + 1), c, round);
+        const bool ahead = before(m, p.beside(2 * axis), c, round);
         if (after && ahead) return (values[i + step] - values[i - step]) * 0.5f;
         return after ? values[i + step] - values[i] : ahead ? values[i] - values[i - step] : 0.0f;
       } PENSTOCK_HD static void fill(const Memory& m, float* image, const Place& p, const float* weights, const Coef& c,
@@ -176,18 +145,16 @@ struct TeleaRule {
       PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char* table, const Team& team, Refusal&) {
         Memory m(a.out[1], c.height * c.width);
         const float* const weights = reinterpret_cast<const float*>(table);
-        for (int inward = 0; inward < 2; ++inward) {
-          int64_t count = find_band(a, c, m, !inward, team);
-          for (int32_t round = 0; count > 0 && (inward || round < 2 * c.radius); ++round) {
-            count = advance(c, m, count, round, team);
-            for (int64_t k = team.index; k < count; k += team.count) {
-              const Place p = place_of(m.reached[k], c);
-              const float d = distance_at(m, p, c, round + 1);
-              m.distance[m.reached[k]] = inward ? d : -d;
-              if (inward) fill(m, a.to<float>(0), p, weights, c, round + 1);
-            }
-            team.sync();
+        int64_t count = m.counts[c.inward];
+        for (int32_t round = 0; count > 0 && (c.inward || round < 2 * c.radius); ++round) {
+          count = advance(c, m, count, round, team);
+          for (int64_t k = team.index; k < count; k += team.count) {
+            const Place p = telea_place(m.reached[k], c);
+            const float d = distance_at(m, p, c, round + 1);
+            m.distance[m.reached[k]] = c.inward ? d : -d;
+            if (c.inward) fill(m, a.to<float>(0), p, weights, c, round + 1);
           }
+          team.sync();
         }
       });
 };

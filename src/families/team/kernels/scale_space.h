@@ -23,9 +23,25 @@ struct SmallOctavesCoef {
   int32_t layers;
   int32_t radii[21];  // of the window that makes layer k
 };
-constexpr int32_t kSumsTogether = 8;                           // numbers that a thread computes from one window
-constexpr int32_t kSegment = kSumsTogether * whole::kThreads;  // of a row, which a team computes
+constexpr int32_t kSumsTogether = 8;  // numbers that a thread computes from one window
 PENSTOCK_HD constexpr int32_t padded_place(int32_t k) { return k + k / kSumsTogether; }  // no two lanes read one bank
+
+constexpr int32_t kTileRow = padded_place(whole::kThreads);
+constexpr int32_t kTileRadius = 64;  // the most of a window that is computed by tiles
+// Tiles of kSumsTogether rows in which, with the columns beside them, each thread has a column.
+struct BlurTiles {
+  int32_t wide;    // columns of a tile
+  int32_t across;  // tiles
+  int32_t down;
+  PENSTOCK_HD explicit BlurTiles(const PlaneCoef& c) {
+    constexpr int32_t n = kSumsTogether;
+    const int32_t width = static_cast<int32_t>(c.width);
+    const int32_t most = (whole::kThreads - 2 * static_cast<int32_t>(c.radius)) / n * n;
+    across = (width + most - 1) / most;
+    wide = ((width + across - 1) / across + n - 1) / n * n;
+    down = (static_cast<int32_t>(c.height) + n - 1) / n;
+  }
+};
 
 }  // namespace penstock
 
@@ -69,8 +85,8 @@ PENSTOCK_KERNEL void half_size(const float* from, int64_t from_width, float* to,
 }
 
 // kSumsTogether sums of a symmetric window, each from the middle on. at(j) is the number at place j; 0 is that of the
-// first sum.
-template <class At>
+// first sum. So many steps are written one after the other.
+template <int times, class At>
 PENSTOCK_KERNEL void sum_together(const At& at, const float* taps, int32_t radius, float (&sum)[kSumsTogether]) {
   float before[kSumsTogether], after[kSumsTogether];
   PENSTOCK_UNROLL
@@ -79,7 +95,7 @@ PENSTOCK_KERNEL void sum_together(const At& at, const float* taps, int32_t radiu
     after[j] = before[j];
     sum[j] = before[j] * taps[0];
   }
-  PENSTOCK_UNROLL_BY(4)
+  PENSTOCK_UNROLL_BY(times)
   for (int32_t k = 1; k <= radius; ++k) {
     const float tap = taps[k];
     PENSTOCK_UNROLL
@@ -92,6 +108,14 @@ PENSTOCK_KERNEL void sum_together(const At& at, const float* taps, int32_t radiu
     for (int32_t j = 0; j < kSumsTogether; ++j) sum[j] += (before[j] + after[j]) * tap;
   }
 }
+// Those of a column, of rows from y on.
+PENSTOCK_KERNEL void sum_column(const float* column, int32_t y, int32_t height, int32_t width, const float* taps,
+                                int32_t radius, float (&sum)[kSumsTogether]) {
+  const float* const own = column + y * width;
+  if (y >= radius && y + kSumsTogether + radius <= height)
+    sum_together<4>([&](int32_t j) { return own[j * width]; }, taps, radius, sum);
+  else sum_together<1>([&](int32_t j) { return column[mirrored_at(y + j, height) * width]; }, taps, radius, sum);
+}
 // Units are columns of kSumsTogether rows.
 template <class Team>
 PENSTOCK_KERNEL void blur_down(const float* from, float* to, const float* taps, const PlaneCoef& c, const Team& team) {
@@ -100,17 +124,14 @@ PENSTOCK_KERNEL void blur_down(const float* from, float* to, const float* taps, 
   for (int32_t u = static_cast<int32_t>(team.begin) + team.index; u < team.end; u += team.count) {
     const int32_t group = u / width, x = u - group * width, y = group * kSumsTogether;
     float sum[kSumsTogether];
-    const float* const own = from + (y * width + x);
-    if (y >= radius && y + kSumsTogether + radius <= height)
-      sum_together([&](int32_t j) { return own[j * width]; }, taps, radius, sum);
-    else sum_together([&](int32_t j) { return from[mirrored_at(y + j, height) * width + x]; }, taps, radius, sum);
+    sum_column(from + x, y, height, width, taps, radius, sum);
     PENSTOCK_UNROLL
     for (int32_t j = 0; j < kSumsTogether; ++j) {
       if (y + j < height) to[(y + j) * width + x] = sum[j];
     }
   }
 }
-// Units are parts of rows of kSumsTogether numbers: for short rows.
+// Units are parts of rows of kSumsTogether numbers.
 template <class Team>
 PENSTOCK_KERNEL void blur_parts(const float* from, float* to, const float* taps, const PlaneCoef& c, const Team& team) {
   const int32_t width = static_cast<int32_t>(c.width), radius = static_cast<int32_t>(c.radius);
@@ -119,37 +140,45 @@ PENSTOCK_KERNEL void blur_parts(const float* from, float* to, const float* taps,
     const int32_t y = u / parts, x = (u - y * parts) * kSumsTogether;
     float sum[kSumsTogether];
     const float* const row = from + y * width;
-    sum_together([&](int32_t j) { return row[mirrored_at(x + j, width)]; }, taps, radius, sum);
+    sum_together<1>([&](int32_t j) { return row[mirrored_at(x + j, width)]; }, taps, radius, sum);
     PENSTOCK_UNROLL
     for (int32_t j = 0; j < kSumsTogether; ++j) {
       if (x + j < width) to[y * width + x + j] = sum[j];
     }
   }
 }
-// Units are segments of rows, for a whole team each.
+// Units are tiles of kSumsTogether rows, one under the other, for a whole team each: down into shared memory, then
+// across.
 template <class Team>
-PENSTOCK_KERNEL void blur_across(const float* from, float* to, const float* taps, const PlaneCoef& c,
-                                 const Team& team) {
-  const int32_t width = static_cast<int32_t>(c.width), radius = static_cast<int32_t>(c.radius);
-  const int32_t segments = (width + kSegment - 1) / kSegment;
-  float* const row = reinterpret_cast<float*>(team.memory());
+PENSTOCK_KERNEL void blur_tiles(const float* from, float* to, const float* taps, const PlaneCoef& c, const Team& team) {
+  const int32_t width = static_cast<int32_t>(c.width), height = static_cast<int32_t>(c.height);
+  const int32_t radius = static_cast<int32_t>(c.radius);
+  const BlurTiles tiles(c);
+  constexpr int32_t kLanes = kThreads / kSumsTogether;  // that share a row
+  float* const tile = reinterpret_cast<float*>(team.memory());
+  float* const made = tile + kSumsTogether * kTileRow;
   for (int32_t u = static_cast<int32_t>(team.begin); u < team.end; ++u) {
-    const int32_t y = u / segments, first = (u - y * segments) * kSegment;
-    const int32_t count = min(kSegment, width - first),
-                  all = (count + kSumsTogether - 1) / kSumsTogether * kSumsTogether + 2 * radius;
-    for (int32_t k = team.index; k < all; k += team.count)
-      row[padded_place(k)] = from[y * width + mirrored_at(first - radius + k, width)];
-    team.sync();
-    for (int32_t x = team.index * kSumsTogether; x < count; x += team.count * kSumsTogether) {
-      float sum[kSumsTogether];
-      const float* const own = row + padded_place(x);
-      sum_together([&](int32_t j) { return own[padded_place(radius + j)]; }, taps, radius, sum);
+    const int32_t column = u / tiles.down, y = (u - column * tiles.down) * kSumsTogether, first = column * tiles.wide;
+    const int32_t count = min(tiles.wide, width - first);
+    float sum[kSumsTogether];
+    for (int32_t k = team.index; k < tiles.wide + 2 * radius; k += team.count) {
+      sum_column(from + mirrored_at(first - radius + k, width), y, height, width, taps, radius, sum);
       PENSTOCK_UNROLL
-      for (int32_t j = 0; j < kSumsTogether; ++j) {
-        if (x + j < count) to[y * width + first + x + j] = sum[j];
-      }
+      for (int32_t j = 0; j < kSumsTogether; ++j) tile[j * kTileRow + padded_place(k)] = sum[j];
     }
     team.sync();
+    for (int32_t p = team.index; p < kThreads; p += team.count) {
+      const int32_t part = p % kLanes * kSumsTogether, row = p / kLanes * kTileRow + padded_place(part);
+      if (part >= count) continue;
+      sum_together<4>([&](int32_t j) { return tile[row + padded_place(radius + j)]; }, taps, radius, sum);
+      PENSTOCK_UNROLL
+      for (int32_t j = 0; j < kSumsTogether; ++j) made[row + j] = sum[j];
+    }
+    team.sync();
+    for (int32_t k = team.index; k < kSumsTogether * kThreads; k += team.count) {
+      const int32_t v = k / kThreads, x = k % kThreads;
+      if (x < count && y + v < height) to[(y + v) * width + first + x] = made[v * kTileRow + padded_place(x)];
+    }
   }
 }
 
