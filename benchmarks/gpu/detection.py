@@ -20,6 +20,7 @@ import queue
 import statistics
 import sys
 import threading
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +86,8 @@ class Peer:
 
     def run(self, blobs):
         with self.torch.cuda.stream(self.stream), self.cv.as_stream(self.stream):
-            return self.encoded(*self.found(*self.letterbox(self.decoded(blobs))))
+            images = self.decoded(blobs)  # kept until the files are there
+            return self.encoded(*self.found(*self.letterbox(images)))
 
     def decoded(self, blobs):
         streams = [self.codec.CodeStream(blob) for blob in blobs]
@@ -98,13 +100,17 @@ class Peer:
             height, width = round(image.height * scale), round(image.width * scale)
             sizes.append((width, height))
             borders.append(((SIDE - height) // 2, (SIDE - width) // 2))
-        cv, each = self.cv, self.torch.tensor(borders, dtype=self.torch.int32, device="cuda").T.contiguous()
+        cv = self.cv
+        each = self.torch.tensor(borders, dtype=self.torch.int32, device="cuda").T.contiguous()
+        top, left = (
+            cv.as_tensor(row.reshape(1, 1, -1, 1), "NHWC") for row in each
+        )  # as CV-CUDA wants a number an image
         boxed = cv.copymakeborderstack(
             cv.resize(cv.as_images(images, cv.Format.RGB8), sizes, cv.Interp.LINEAR),
             border_mode=cv.Border.CONSTANT,
-            border_value=np.full(3, 114, np.float32),
-            top=cv.as_tensor(each[0:1], "NW"),
-            left=cv.as_tensor(each[1:2], "NW"),
+            border_value=[114.0] * 3,
+            top=top,
+            left=left,
             out_height=SIDE,
             out_width=SIDE,
         )
@@ -119,7 +125,7 @@ class Peer:
 
     def encoded(self, boxed, boxes, scores):
         cv = self.cv
-        mask = cv.nms(cv.as_tensor(boxes, "NBC"), cv.as_tensor(scores, "NB"), SCORE, OVERLAP)
+        mask = cv.nms(cv.as_tensor(boxes, "NWC"), cv.as_tensor(scores, "NW"), SCORE, OVERLAP)
         mask = self.torch.as_tensor(mask.cuda(), device="cuda").reshape(scores.shape).bool().cpu().numpy()
         kept = [rows[chosen].tolist() for rows, chosen in zip(boxes.cpu().numpy(), mask)]
         red, clear = (255, 0, 0, 255), (0, 0, 0, 0)
@@ -182,7 +188,9 @@ def race(contenders, batch, rounds, seconds):
             rates[name] = ([], [], float(np.mean(found)), float(np.mean([len(file) for file in files])))
         except Exception as error:
             steps.pop(name, None)
-            rows.append({"program": name, "batch": batch, "error": f"{type(error).__name__}: {str(error)[:300]}"})
+            line = traceback.extract_tb(error.__traceback__)[-1].line
+            text = f"{type(error).__name__}: {str(error)[:300]} in {line}"
+            rows.append({"program": name, "batch": batch, "error": text})
     for _ in range(rounds):
         for name, step in steps.items():
             for _ in range(4):  # what was made ahead while others ran

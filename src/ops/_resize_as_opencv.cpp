@@ -69,7 +69,7 @@ struct ResizeAsOpencv : WholeOperator, WholeResizeArguments {
     const bool halves = halved(axes[0], in[0].shape[y]) && halved(axes[1], in[0].shape[y + 1]);
     const bool linear = rows.kind == FilterKind::linear;
     if (exact_type(t) && (exact() || (halves && (linear || (is_area(rows.kind) && t != DType::uint8))))) {
-      // Where both sides are halved OpenCV makes means. Of 1, 3 or 4 channels it rounds a half up, else to even.
+      // Where both sides are halved OpenCV makes means: of 1, 3 or 4 channels rounded half up, else half to even.
       const int64_t channels = image_extents(in[0].shape, in[0].layout).inner;
       if (!halves || (channels <= 4 && (exact() || channels != 2)))
         return resize_exactly_as_opencv(in[0], out[0], columns, rows, to);

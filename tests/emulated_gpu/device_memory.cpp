@@ -3,7 +3,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -11,6 +13,9 @@ namespace penstock {
 namespace {
 
 constexpr size_t kPage = 4096, kAlignment = 16;  // what the widest loads of kernels need
+// New memory holds what no test expects, as that of a GPU may: a result that nothing wrote is then wrong.
+constexpr int kUnwritten = 0xA7;
+constexpr size_t kMostUnwritten = 16 << 20;  // of larger blocks the beginning alone, for the time it takes
 
 size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 size_t pages_of(size_t bytes) { return rounded(bytes < 1 ? 1 : bytes, kPage); }
@@ -39,15 +44,22 @@ bool protects() {
 }  // namespace
 
 void* take_device_memory(size_t bytes) {
-  if (!protects()) return std::aligned_alloc(256, rounded(bytes < 1 ? 1 : bytes, 256));
+  const size_t unwritten = std::min(bytes, kMostUnwritten);
+  if (!protects()) {
+    void* const taken = std::aligned_alloc(256, rounded(bytes < 1 ? 1 : bytes, 256));
+    return taken ? std::memset(taken, kUnwritten, unwritten) : nullptr;
+  }
   const size_t size = rounded(bytes < 1 ? 1 : bytes, kAlignment);
   const size_t pages = pages_of(bytes);
   void* p = ::mmap(nullptr, pages + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return nullptr;
+  char* const begin = static_cast<char*>(p) + (pages - size);
+  ::mprotect(p, pages, PROT_READ | PROT_WRITE);
+  std::memset(begin, kUnwritten, unwritten);
   std::lock_guard lock(blocks().mutex);
   blocks().pages[static_cast<char*>(p)] = pages;
   ::mprotect(p, pages, blocks().rights());
-  return static_cast<char*>(p) + (pages - size);
+  return begin;
 }
 
 void give_back_device_memory(void* p, size_t bytes) noexcept {
