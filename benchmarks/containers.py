@@ -359,7 +359,13 @@ def main():
     parser.add_argument("--mds", action="store_true")
     parser.add_argument("--arrow", action="store_true")
     options = parser.parse_args()
-    root = Path(options.data or tempfile.mkdtemp(prefix="penstock_containers_"))
+    if options.data:
+        return run(Path(options.data), options)
+    with tempfile.TemporaryDirectory(prefix="penstock_containers_") as folder:
+        run(Path(folder), options)
+
+
+def run(root, options):
     page = ROOT / "benchmarks" / "results" / "containers.md"
     sections = dict.fromkeys(["", *SECTIONS], "")  # of the page, by their format
     of_title = {title: name for name, title in SECTIONS.items()}
