@@ -54,6 +54,7 @@ struct TwoWords {
   uint32_t low, high;
 };
 PENSTOCK_HD inline float byte_number(const TwoWords& v, int b) { return byte_number(b < 4 ? v.low : v.high, b & 3); }
+PENSTOCK_HD inline float small_byte(const TwoWords& v, int b) { return small_byte(b < 4 ? v.low : v.high, b & 3); }
 PENSTOCK_HD inline float raw_byte(const TwoWords& v, int b) { return raw_byte(b < 4 ? v.low : v.high, b & 3); }
 // Six bytes at any address: two neighboring pixels. The last of three words is read only if it has one of the bytes.
 PENSTOCK_HD inline TwoWords six_bytes_at(const uint8_t* from) {

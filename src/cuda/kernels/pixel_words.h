@@ -17,7 +17,7 @@ PENSTOCK_HD inline PixelWords pixel_words(const uint8_t* base, uint32_t upper, u
 }
 // The six bytes of two pixels.
 PENSTOCK_HD inline TwoWords six_bytes(const uint32_t (&words)[3], uint32_t offset) {
-  const int shift = static_cast<int>(offset << 3 & 31);
+  const int shift = static_cast<int>(offset << 3);  // the shift uses five bits
   return {shifted(words[0], words[1], shift), shifted(words[1], words[2], shift)};
 }
 // No test for NaN: from bytes, only coefficients could make one, and they are numbers.

@@ -146,7 +146,7 @@ template <class Stage> struct PixelPairs {
       for (int j = 0; j < kGroup; ++j) {
         const int tap = j < count ? x + j : t.nx - 1;
         of.at[j] = lead + static_cast<uint32_t>(taps.first_x[tap] * 3);
-        of.wx0[j] = taps.weight_x[tap], of.wx1[j] = taps.weight_x[t.nx + tap];
+        of.wx0[j] = taps.weight_x[tap] * kReduce, of.wx1[j] = taps.weight_x[t.nx + tap] * kReduce;
       }
       for (int y = threadIdx.x / across; y < t.ny; y += down) group(x, y, count, of);
     }
@@ -159,8 +159,7 @@ template <class Stage> struct PixelPairs {
     PixelWords words[kGroup];
     PENSTOCK_UNROLL
     for (int j = 0; j < kGroup; ++j) words[j] = pixel_words(base, upper + of.at[j], lower + of.at[j]);
-    // wy0 * raw - wy0 * kRaw, rounded once, is what wy0 times the byte is.
-    const float wy0 = taps.weight_y[y], wy1 = taps.weight_y[t.ny + y], less = wy0 * -kRaw;
+    const float wy0 = taps.weight_y[y] * kEnlarge, wy1 = taps.weight_y[t.ny + y] * kEnlarge;
     typename Stage::Out* to = t.out + ((t.x0 + x) * t.store.x + (t.y0 + y) * t.row_out);
     typename Stage::Out results[kGroup][Stage::kOutPlanes];
     sampled_results<Stage, kGroup>(
@@ -170,8 +169,8 @@ template <class Stage> struct PixelPairs {
                          l = six_bytes(words[j].lower, lower + of.at[j]);
           PENSTOCK_UNROLL
           for (int p = 0; p < 3; ++p) {
-            const float left = fma(wy1, raw_byte(l, p) - kRaw, fma(wy0, raw_byte(u, p), less));
-            const float right = fma(wy1, raw_byte(l, p + 3) - kRaw, fma(wy0, raw_byte(u, p + 3), less));
+            const float left = fma(wy1, small_byte(l, p), wy0 * small_byte(u, p));
+            const float right = fma(wy1, small_byte(l, p + 3), wy0 * small_byte(u, p + 3));
             Tile::set(source[p], fma(of.wx1[j], right, of.wx0[j] * left));
           }
         },

@@ -155,7 +155,7 @@ Tile resampled_tile(const StageSample& g) {
   const AxisTaps& x = g.tiling.x;
   const LoopDim& dx = g.dims.back();
   const double step_x = dx.filter < 0 ? 1 : static_cast<double>(g.filters[dx.filter].step);
-  constexpr int kHeight = 128;
+  constexpr int kHeight = 64;
   for (int most : {64, 32}) {
     Tile t{even_tiles(dx.extent, most, 4), even_tiles(g.dims[g.dims.size() - 2].extent, kHeight, kResampledRows), 0, 0};
     const int chunk = resampled_chunk(g.in_planes);
@@ -349,7 +349,10 @@ Tile choose_tile(const StageSample& g, Path path) {
   if (path == Path::resampled) return resampled_tile(g);
   Tile t{path == Path::window ? 128 : 64, path == Path::window && g.tiling.y.taps <= 16 ? 128 : 64,
          path >= Path::shared ? 16 : 64, 0};
-  if (path == Path::direct) t.width = kDirectWidth, t.height = t.band = kDirectHeight;
+  // Even tiles: a multiprocessor takes a few of them, and those that got the small ones waited for the others.
+  if (path == Path::direct) t.width = kDirectWidth, t.height = t.band = even_tiles(dy.extent, kDirectHeight, 1);
+  // Rows with many taps take long: more blocks share them more evenly.
+  if (path == Path::shared && g.tiling.y.taps > 8) t.height = 32;
   while (t.width > 4 && t.width / 2 >= dx.extent) t.width /= 2;
   while (t.height > 1 && t.height / 2 >= dy.extent) t.height /= 2;
   for (;;) {

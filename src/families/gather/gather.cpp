@@ -71,6 +71,13 @@ KernelStep joined(std::span<const KernelStep> steps) {
   return all;
 }
 
+// Blocks that share a multiprocessor, with less registers than they take else. Bytes wait for memory: more warps help.
+// Floats do not fit into the first cache with more.
+int blocks_of(DType type, Filter filter) {
+  if (type != DType::uint8 || filter == kCubic) return 4;
+  return filter == kNearest ? 6 : 5;
+}
+
 }  // namespace
 
 KernelStep step_for(const View& in, const View& out, const Source& source, std::string (*rule)()) {
@@ -80,7 +87,7 @@ KernelStep step_for(const View& in, const View& out, const Source& source, std::
   KernelStep step;
   step.kernel.header = "families/gather/kernels/sample.h", step.kernel.name = "gather::sample_pixels";
   step.kernel.types = {in.dtype}, step.kernel.numbers = {channels, source.filter, 1};
-  step.kernel.rule = rule, step.kernel.blocks = 4;  // with less registers than they take else, but more warps
+  step.kernel.rule = rule, step.kernel.blocks = blocks_of(in.dtype, source.filter);
   const int taps = source.filter == kCubic ? 4 : source.filter == kLinear ? 2 : 1;
   RowHead head{{in.data},
                {out.data},

@@ -22,7 +22,7 @@ static_assert(sizeof(JpegRow) == 168);
 // Units of jpeg_blocks are groups, of which a block has so many in its memory. Rows of a block are so far apart, and
 // blocks, that threads meet no other's bank.
 constexpr int kJpegGroups = 16, kPitch = 12, kBlockWords = 104, kGroupWords = 6 * kBlockWords;
-constexpr int kJpegBytes = kJpegGroups * kGroupWords * 4 + 2 * 128 * 4;
+constexpr int kPlaceBytes = 16, kJpegBytes = kJpegGroups * (kGroupWords * 4 + kPlaceBytes) + 2 * 128 * 4;
 
 struct alignas(16) FourNumbers {
   int32_t v[4];
@@ -55,11 +55,13 @@ PENSTOCK_KERNEL uint32_t clamped_bytes(int32_t a, int32_t b, int32_t c, int32_t 
 PENSTOCK_KERNEL int64_t quotient(int64_t a, int32_t b) {
   return a >> 32 ? a / b : static_cast<uint32_t>(a) / static_cast<uint32_t>(b);
 }
-// The place of a group among those of all frames.
+// The place of a group among those of all frames. A block finds those of its groups once: a thread's two divisions take
+// as long as three pixels.
 struct GroupPlace {
   int64_t frame;
   int32_t row, column;
 };
+static_assert(sizeof(GroupPlace) == kPlaceBytes);
 PENSTOCK_KERNEL GroupPlace group_place(const JpegRow& r, int64_t number) {
   const int64_t line = quotient(number, r.columns), frame = quotient(line, r.rows);
   return {frame, static_cast<int32_t>(line - frame * r.rows), static_cast<int32_t>(number - line * r.columns)};
@@ -169,15 +171,18 @@ PENSTOCK_KERNEL void jpeg_blocks(const Entry<JpegRow>& e) {
   const JpegRow& r = e.row;
   int32_t* const memory = shared_memory<int32_t>();
   JpegTables& tables = *reinterpret_cast<JpegTables*>(memory + kJpegGroups * kGroupWords);
+  auto* const places = reinterpret_cast<GroupPlace*>(&tables + 1);
   for (int k = thread(); k < 128; k += threads())
     tables.step[k] = r.steps[k], tables.inverse[k] = 0xFFFFFFFFu / (r.steps[k] * 8u) + 1;
   const int64_t row_bytes = static_cast<int64_t>(r.width) * 3, plane = int64_t{r.columns} * r.rows * 64;
   for (int64_t first = e.begin; first < e.end; first += kJpegGroups) {
     const int groups = e.end - first < kJpegGroups ? static_cast<int>(e.end - first) : kJpegGroups;
+    for (int t = thread(); t < groups; t += threads()) places[t] = group_place(r, first + t);
+    wait_for_block();
     for (int t = thread(); t < kJpegGroups * 32; t += threads()) {  // neighbors take neighboring pixels
       const int group = t % (kJpegGroups * 4) / 4;
       if (group >= groups) continue;
-      const GroupPlace at = group_place(r, first + group);
+      const GroupPlace at = places[group];
       const ColorTask task{memory + group * kGroupWords, t / (kJpegGroups * 4), t % 4};
       const int32_t y = at.row * 16, x = at.column * 16;
       const uint8_t* const frame = r.in + at.frame * r.height * row_bytes;
@@ -198,7 +203,7 @@ PENSTOCK_KERNEL void jpeg_blocks(const Entry<JpegRow>& e) {
     for (int t = thread(); t < tasks; t += threads()) {
       const int block = t >> 3, row = t & 7, own = block % 6;
       const EightBytes made = samples_of_row(memory + block * kBlockWords + row * kPitch);
-      const GroupPlace at = group_place(r, first + block / 6);
+      const GroupPlace at = places[block / 6];
       uint8_t* to = r.planes + at.frame * plane * 6;
       const int32_t half = r.columns * 8;
       if (own < 4) to += (at.row * 16 + own / 2 * 8 + row) * int64_t{2 * half} + at.column * 16 + own % 2 * 8;
