@@ -9,7 +9,7 @@ from PIL import Image
 from torchvision_oracle import F
 
 import penstock
-from penstock import fn
+from penstock import fn, pipeline_def
 
 CASES = 200  # of each filter
 OPENCV = {
@@ -120,6 +120,19 @@ def test_linear_exact_in_layouts_and_regions():
     np.testing.assert_array_equal(mirrored, by_opencv(x[:, ::-1].copy(), [30, 17], cv2.INTER_LINEAR_EXACT))
     floats = fn.resize(x, dtype="float32", **given)
     np.testing.assert_array_equal(floats, wanted.astype(np.float32))
+
+
+def test_linear_exact_of_an_input_whose_type_is_not_known_yet():
+    @pipeline_def(batch_size=1, num_threads=1)
+    def resized():
+        x = fn.external_source(name="images", layout="HWC")
+        return fn.resize(x, size=[5, 7], interp_type="linear_exact", compat="opencv")
+
+    call = resized().compile()
+    x = np.random.default_rng(18).integers(0, 1 << 16, (9, 11, 3), np.uint16)
+    np.testing.assert_array_equal(call([x])[0][0].numpy(), by_opencv(x, [5, 7], cv2.INTER_LINEAR_EXACT))
+    with pytest.raises(TypeError, match="got int32"):
+        call([x.astype(np.int32)])
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ struct ResizeAsOpencv : WholeOperator, WholeResizeArguments {
     const Layout layout = check_image(in[0]);
     if (layout.has('D')) bad_type("compat='opencv' resizes images, got the layout '{}': resize by axes", layout.str());
     const DType t = in[0].dtype;
-    if (exact() && !exact_type(t) && !is_float(t))
+    if (exact() && t != DType::none && !exact_type(t) && !is_float(t))
       bad_type("linear_exact resizes uint8, uint16, int16 and floats, got {}", name_of(t));
     out[0] = {dtype == DType::none ? t : dtype, in[0].ndim, layout};
     if (save_attrs) out[1] = {DType::int32, 1, {}};
