@@ -70,8 +70,11 @@ struct Sphere : Displacement {
     SphereRule::Coef c{static_cast<int32_t>(e.width / 2), static_cast<int32_t>(e.height / 2), 0, 0, 0};
     c.extent = std::max<double>({c.middle_x * 1.0, c.middle_y * 1.0, 0.5});
     c.inverse = static_cast<float>(1 / c.extent), c.inverse_rest = static_cast<float>(1 / c.extent - c.inverse);
-    sample_displaced<SphereRule>(s, in[0], out[0], c, to);
+    sample_displaced<SphereRule>(s, in[0], out[0], c, to, kept_);
   }
+
+ private:
+  std::shared_ptr<gather::KeptPixels> kept_ = std::make_shared<gather::KeptPixels>();
 };
 PENSTOCK_OPERATOR(Sphere);
 

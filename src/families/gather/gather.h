@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The family gather, as operators use it: kernels/contract.h says what an operator gives.
 #pragma once
+#include "families/gather/kept_pixels.h"
 #include "families/gather/kernels/sample.h"
 #include "families/gather/rows.h"
 #include "operator/image_work.h"
@@ -36,20 +37,23 @@ template <class Rule> std::string rule_text() {
   return text + Rule::pixel_text;
 }
 
-// Every pixel of `out` is one of `in`, of the same type, at the position that the rule gives.
+// Every pixel of `out` is one of `in`, of the same type, at the position that the rule gives. `kept`: of the operator,
+// if positions depend on the image's size alone.
 template <class Rule>
-void sample(const View& in, const View& out, const typename Rule::Coef& coef, const Sampling& sampling,
-            SampleWork& to) {
+void sample(const View& in, const View& out, const typename Rule::Coef& coef, const Sampling& sampling, SampleWork& to,
+            const std::shared_ptr<KeptPixels>& kept = nullptr) {
   if (out.volume() == 0) return;
   const Images from = images_of(in.shape, in.layout), made = images_of(out.shape, out.layout);
   const Source source = source_of(from, sampling);
   const auto host = [=] {
     const Target target = best_target();
-    const PositionLoops loops =
-        position_loops<Rule>(coef, target, made.width, finds_in_float64(in.dtype, source.filter));
-    for (int32_t i = 0; i < made.count; ++i)
+    PositionLoops loops = position_loops<Rule>(coef, target, made.width, finds_in_float64(in.dtype, source.filter));
+    const bool keeps = kept && source.filter == kNearest && source.border == kConstant;
+    for (int32_t i = 0; i < made.count; ++i) {
+      if (keeps) loops.pixels = kept->planes(made.height, made.width, loops);
       sample_image(target, in.dtype, image_at(in, from, i), source, loops, {i, made.height, made.width},
                    image_at(out, made, i));
+    }
   };
   KernelStep step = step_for(in, out, source, &rule_text<Rule>);
   Row<typename Rule::Coef> row{{}, coef};

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/intrinsics.h"
-#include "families/gather/rows.h"
+#include "families/gather/kept_pixels.h"
 
 namespace penstock::gather {
 namespace {
@@ -131,6 +131,38 @@ TEST(Gather, PixelsOfRowsAreThoseOfSingleOutputs) {
   for (const int32_t width : {1, 2, 15, 17, 255, 256, 700}) {
     compare_pixels<ShakenRule>({random_stream({.seed = 6, .sample = 1}), width}, width);
     compare_pixels<CrossedRule>({1234.7f}, width);
+  }
+}
+TEST(Gather, KeptPixelsGiveTheBytesOfFoundOnes) {
+  constexpr int32_t kHeight = 40, kWidth = 700;
+  std::mt19937 random(8);
+  std::vector<uint8_t> in(size_t{kHeight} * kWidth * 3), found(in.size()), read(in.size());
+  for (auto& v : in) v = static_cast<uint8_t>(random());
+  const Source source{kHeight, kWidth, 3, kNearest, kConstant, 7};
+  for (const Target target : targets())
+    for (const float scale : {0.4f, -3.7f, 40000.0f, -3000000.0f}) {  // the last two: more than 16 bits
+      const CrossedRule::Coef coef{scale};
+      PositionLoops loops = position_loops<CrossedRule>(coef, target, kWidth, false);
+      KeptPixels kept;
+      EXPECT_EQ(kept.planes(kHeight, kWidth, loops), nullptr);
+      loops.pixels = kept.planes(kHeight, kWidth, loops);
+      ASSERT_NE(loops.pixels, nullptr);
+      EXPECT_EQ(kept.planes(kHeight, kWidth, loops), loops.pixels);
+      sample_image(target, DType::uint8, in.data(), source, loops, {0, kHeight, kWidth}, read.data());
+      loops.pixels = nullptr;
+      sample_image(target, DType::uint8, in.data(), source, loops, {0, kHeight, kWidth}, found.data());
+      EXPECT_EQ(read, found) << scale;
+      EXPECT_EQ(kept.planes(kHeight, 20, loops), nullptr);
+      EXPECT_EQ(kept.planes(kHeight, kWidth, loops), nullptr);
+    }
+}
+TEST(Gather, PixelsOfLargeImagesAreNotKept) {
+  const CrossedRule::Coef coef{1};
+  const PositionLoops loops = position_loops<CrossedRule>(coef, best_target(), 4000, false);
+  KeptPixels kept;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(kept.planes(4000, 4000, loops), nullptr);
+    EXPECT_EQ(kept.planes(1, 40000, loops), nullptr);
   }
 }
 TEST(Gather, PositionsOfPixelsAreExact) {

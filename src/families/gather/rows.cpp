@@ -107,6 +107,14 @@ void sample_image(Target target, DType dtype, const void* in, const Source& sour
   }
   const RowFn row = PENSTOCK_FOR_TARGET(target, &rows, row_of)(dtype, image);
   const bool nearest = source.filter == kNearest;
+  if (nearest && loops.pixels) {
+    const auto read = PENSTOCK_FOR_TARGET(target, &rows, read_pixels);
+    each_block<float>(o, pixel, out, [&](int32_t y, int32_t x, int n, char* to, Positions<float>& p) {
+      read(*loops.pixels, static_cast<size_t>(int64_t{y} * o.width + x), n, p);
+      row(image, p, n, to);
+    });
+    return;
+  }
   each_block<float>(o, pixel, out, [&](int32_t y, int32_t x, int n, char* to, Positions<float>& p) {
     (nearest ? loops.nearest : loops.narrow)(loops, o.image, y, x, n, p);
     if (!nearest) repeat_last(p, n);

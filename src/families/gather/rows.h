@@ -39,6 +39,11 @@ struct DrawnNumbers {
 };
 void draw_numbers(const RandomStream& stream, uint64_t first, int n, DrawnNumbers& to);
 
+// Pixels by axis x, y, in rows of outputs.
+struct PixelPlanes {
+  std::vector<int16_t> axis[2];
+};
+
 // How an operator finds n <= kBlock positions, from output x of row y on.
 struct PositionLoops {
   const void* coef;
@@ -47,7 +52,8 @@ struct PositionLoops {
   Find* nearest;  // no weights
   Find* narrow;
   FindWide* wide;
-  std::shared_ptr<const void> columns = nullptr;  // float, or double for `wide`
+  std::shared_ptr<const void> columns = nullptr;        // float, or double for `wide`
+  std::shared_ptr<const PixelPlanes> pixels = nullptr;  // those that `nearest` gives; null: they are not known yet
 };
 
 #define PENSTOCK_LOOPS positions

@@ -114,6 +114,14 @@ inline void nearest_group(const Image& s, const Positions<float>& p, int first, 
     std::memcpy(to, from, static_cast<size_t>(bytes));
   }
 }
+// The pixels of outputs from `first` on that are known.
+inline void read_pixels(const PixelPlanes& from, size_t first, int n, Positions<float>& to) {
+  for (int a = 0; a < 2; ++a) {
+    const int16_t* const known = from.axis[a].data() + first;
+    int32_t* const at = to.at[a];
+    for (int i = 0; i < n; ++i) at[i] = known[i];
+  }
+}
 template <int kBytes> void nearest_row(const Image& s, const Positions<float>& p, int n, void* out) {
   char* to = static_cast<char*>(out);
   int i = 0;

@@ -138,6 +138,105 @@ bool two_rows_of_three(void* const* to, const void* const* rows, void* planes, i
   return seen.none();
 }
 
+#if PENSTOCK_TARGET_FLOATS
+#if PENSTOCK_TARGET_FLOATS == 16
+using Bytes = __m512i;
+// The bytes of a and b, without the first ones of a.
+template <int bytes> PENSTOCK_ALWAYS Bytes from_byte(Bytes a, Bytes b) {
+  if constexpr (bytes % 4 == 0) {
+    return _mm512_alignr_epi32(b, a, bytes / 4);
+  } else {
+    constexpr int kUnits = bytes / 16 * 4;
+    const Bytes low = kUnits ? _mm512_alignr_epi32(b, a, kUnits) : a;
+    const Bytes high = kUnits < 12 ? _mm512_alignr_epi32(b, a, (kUnits + 4) % 16) : b;
+    return _mm512_alignr_epi8(high, low, bytes % 16);
+  }
+}
+#else
+using Bytes = __m256i;
+template <int bytes> PENSTOCK_ALWAYS Bytes from_byte(Bytes a, Bytes b) {
+  if constexpr (bytes == 32) return b;
+  const Bytes between = _mm256_permute2x128_si256(a, b, 0x21);
+  if constexpr (bytes < 16) return _mm256_alignr_epi8(between, a, bytes);
+  else if constexpr (bytes == 16) return between;
+  else return _mm256_alignr_epi8(b, between, bytes % 16);
+}
+#endif
+template <int lanes, class V> PENSTOCK_ALWAYS V from_lane(V a, V b) {
+  return (V)from_byte<lanes* static_cast<int>(sizeof a[0])>((Bytes)a, (Bytes)b);
+}
+
+// The sorted columns of a vector, for two rows of the output: their ranks.
+template <class K> struct SortedColumns {
+  Vector<K> low[2], mid[2], high[2];
+};
+// Two whole rows of the output. Columns are sorted once, where the windows of the first elements begin, and what
+// windows see beside them comes from the vector after by shifts: loads across lines of the cache cost more. to[1] may
+// be to[0], which then has the first row. At least kLeastWhole bytes in a row.
+template <class K, int step> bool two_whole_rows(void* const* to, const void* const* rows, int64_t n) {
+  using V = Vector<K>;
+  constexpr int kBeside = kLanes<K> - step;
+  const K *r0 = static_cast<const K*>(rows[0]), *r1 = static_cast<const K*>(rows[1]);
+  const K *r2 = static_cast<const K*>(rows[2]), *r3 = static_cast<const K*>(rows[3]);
+  K *const out0 = static_cast<K*>(to[0]), *const out1 = static_cast<K*>(to[1]);
+  const int64_t row = r3 - r2;
+  Specials<K> seen;
+  using Columns = SortedColumns<K>;
+  const auto sorted = [&](V above, V a, V b, V below) __attribute__((always_inline)) {
+    seen.see(b, below);
+    sort(a, b);
+    Columns c{{a, a}, {above, below}, {b, b}};
+    for (int j = 0; j < 2; ++j) sort(c.low[j], c.mid[j]), sort(c.mid[j], c.high[j]);
+    return c;
+  };
+  const auto columns = [&](int64_t x) __attribute__((always_inline)) {
+    return sorted(load(r0 + x), load(r1 + x), load(r2 + x), load(r3 + x));
+  };
+  const auto first = [&](const K* r) __attribute__((always_inline)) {
+    const V v = load(r);
+    return from_lane<kBeside>(from_lane<step>(v, v), v);
+  };
+  const auto last = [&](const K* r) __attribute__((always_inline)) {
+    const V v = load(r + n - kLanes<K>);
+    return from_lane<kBeside>(v, from_lane<kBeside>(v, v));
+  };
+  const auto across = [&](int64_t x, const Columns& c, const Columns& next) __attribute__((always_inline)) {
+    for (int j = 1; j >= 0; --j) {
+      const auto one = [&](const V(&a)[2], const V(&b)[2])
+                           __attribute__((always_inline)) { return from_lane<step>(a[j], b[j]); };
+      const auto two = [&](const V(&a)[2], const V(&b)[2])
+                           __attribute__((always_inline)) { return from_lane<2 * step>(a[j], b[j]); };
+      const V a = greater(greater(c.low[j], one(c.low, next.low)), two(c.low, next.low));
+      const V b = lesser(lesser(c.high[j], one(c.high, next.high)), two(c.high, next.high));
+      const V m = middle(c.mid[j], one(c.mid, next.mid), two(c.mid, next.mid));
+      store((j ? out1 : out0) + x, middle(a, m, b), kLanes<K>);
+    }
+  };
+  Columns now = sorted(first(r0), first(r1), first(r2), first(r3));
+  int64_t x = 0;
+  for (; x + kLanes<K> + kBeside <= n; x += kLanes<K>) {
+    __builtin_prefetch(out0 + x, 1);
+    __builtin_prefetch(out1 + x, 1);
+    __builtin_prefetch(r3 + row + x);
+    __builtin_prefetch(r3 + 2 * row + x);
+    const Columns next = columns(x + kBeside);
+    across(x, now, next);
+    now = next;
+  }
+  // The last two vectors begin where the row ends two and one vectors later.
+  const Columns end = columns(n - kLanes<K> - step);
+  if (x < n - kLanes<K>) across(n - 2 * kLanes<K>, columns(n - 2 * kLanes<K> - step), end);
+  across(n - kLanes<K>, end, sorted(last(r0), last(r1), last(r2), last(r3)));
+  return seen.none();
+}
+template <class K, int step> constexpr WholeRows whole_rows() {
+  if constexpr (sizeof(K) <= 4) return &two_whole_rows<K, step>;
+  else return nullptr;
+}
+#else
+template <class K, int step> constexpr WholeRows whole_rows() { return nullptr; }
+#endif
+
 template <class V> PENSTOCK_ALWAYS V middle_of_columns(V* w) {
 #define PENSTOCK_SORT(a, b) sort(w[a], w[b]);
   PENSTOCK_MEDIAN_OF_COLUMNS(PENSTOCK_SORT)
@@ -208,6 +307,8 @@ inline bool plain_floats(const void* from, int64_t n) {
 }
 
 template <class K>
-inline constexpr NetworkLoops kLoops{
-    std::is_same_v<K, float> ? &plain_floats : nullptr, &keys<K>, {&two_rows_of_three<K>, &two_rows_of_five<K>}};
+inline constexpr NetworkLoops kLoops{std::is_same_v<K, float> ? &plain_floats : nullptr,
+                                     &keys<K>,
+                                     {&two_rows_of_three<K>, &two_rows_of_five<K>},
+                                     {whole_rows<K, 1>(), whole_rows<K, 2>(), whole_rows<K, 3>(), whole_rows<K, 4>()}};
 #undef PENSTOCK_ALWAYS

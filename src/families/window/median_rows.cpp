@@ -9,8 +9,16 @@
 #include "base/memory.h"
 #include "families/window/kernels/median_columns.h"
 
+#if PENSTOCK_HAS_TARGETS
+#pragma GCC diagnostic ignored "-Wuninitialized"  // as -Wmaybe-uninitialized in base/intrinsics.h
+#endif
+
 namespace penstock::window {
 namespace {
+
+// Two whole rows of 3 x 3 medians of elements that are keys, from rows in place. False as of two_rows.
+using WholeRows = bool (*)(void* const* to, const void* const* rows, int64_t n);
+constexpr int64_t kLeastWhole = 192;  // bytes of a row: three of the widest vectors
 
 // The loops for one type of keys, or of elements that need none, and one target. Lengths and distances are in elements.
 struct NetworkLoops {
@@ -20,6 +28,7 @@ struct NetworkLoops {
   // more than n elements and a window. Planes are for ranks of columns. For 3 x 3 and 5 x 5. False where the last two
   // rows need keys and have none.
   bool (*two_rows[2])(void* const* to, const void* const* rows, void* planes, int64_t n, int64_t step, const KeyBits&);
+  WholeRows whole[4];  // of 1 to 4 channels; null: there are none
 };
 
 #define PENSTOCK_LOOPS network
@@ -61,12 +70,31 @@ class Network {
       const int64_t plane = band / each * image_.height * length_;
       in_ = in + plane, out_ = out + plane;
       top_ = band % each * kBand;
+      if (whole_rows()) continue;
       for (at_ = 0; at_ < length_; at_ += count_) tile();
     }
   }
 
  private:
   static int64_t bands_of_plane(const ImageRule::Extents& image) { return (image.height + kBand - 1) / kBand; }
+  // A band of rows in place, where the loops for that may compare all elements that it sees.
+  bool whole_rows() {
+    if (window_ != 3 || image_.inner > 4 || length_ < kLeastWhole) return false;
+    const NetworkLoops& loops = direct_ ? *direct_ : keyed_;
+    const WholeRows two = loops.whole[image_.inner - 1];
+    if (!two || (!direct_ && !key_bits_.none())) return false;
+    const auto row = [&](int64_t y) { return in_ + std::clamp<int64_t>(y, 0, image_.height - 1) * length_; };
+    const int64_t bottom = std::min(top_ + kBand, image_.height), n = length_ / bytes_;
+    for (const int64_t y : {top_ - 1, top_})
+      if (loops.plain && !loops.plain(row(y), n)) return false;
+    for (int64_t y = top_; y < bottom; y += 2) {
+      const void* const rows[4] = {row(y - 1), row(y), row(y + 1), row(y + 2)};
+      std::byte* const to = out_ + y * length_;
+      void* const both[2] = {to, y + 1 < bottom ? to + length_ : to};
+      if (!two(both, rows, n)) return false;
+    }
+    return true;
+  }
   void tile() {
     const bool inside = !narrow_ && at_ > 0 && at_ < length_ - end_;
     count_ = narrow_ ? length_ : inside ? std::min(tile_, length_ - end_ - at_) : std::min(end_, length_ - at_);

@@ -11,11 +11,13 @@ struct Displacement : SameImage {
   float fill_value = 0.0f;
 
   void ready() override { sampling_kind("interp_type", interp_type, 1); }
-  // By a rule of the family gather; a sample whose mask is 0 is copied.
+  // By a rule of the family gather; a sample whose mask is 0 is copied. `kept`: as gather::sample has it.
   template <class Rule> void sample_displaced(const SampleContext& s, const View& in, const View& out,
-                                              const typename Rule::Coef& c, SampleWork& to) const {
+                                              const typename Rule::Coef& c, SampleWork& to,
+                                              const std::shared_ptr<gather::KeptPixels>& kept = nullptr) const {
     if (mask[s.index] == 0) return to.copy(in, out);
-    gather::sample<Rule>(in, out, c, {static_cast<gather::Filter>(interp_type), gather::kConstant, fill_value}, to);
+    gather::sample<Rule>(in, out, c, {static_cast<gather::Filter>(interp_type), gather::kConstant, fill_value}, to,
+                         kept);
   }
 };
 
