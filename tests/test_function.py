@@ -267,9 +267,17 @@ def test_threads_of_a_function_share_a_picture(tmp_path):
             assert type(got[0]) is type(want[0]) and str(got[0]) == str(want[0])
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1.5])
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", None, float("inf"), float("nan")])
 def test_numbers_of_threads_that_are_none(threads):
     with pytest.raises(ValueError, match="num_threads must be a whole number of at least 1"):
+        tensors().compile(num_threads=threads)
+
+
+@pytest.mark.parametrize(
+    "threads, most", [(4097, "between 1 and 4096"), (1 << 31, "less than 2.31"), (1 << 64, "less than 2.31")]
+)
+def test_more_threads_than_there_may_be(threads, most):
+    with pytest.raises(ValueError, match=f"num_threads must be {most}"):
         tensors().compile(num_threads=threads)
 
 

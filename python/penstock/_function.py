@@ -259,9 +259,16 @@ def _number_of(stream):
 
 
 def _threads(given):
-    if int(given) != given or given < 1:
+    try:
+        count = int(given)
+        whole = count == given
+    except (TypeError, ValueError, OverflowError):  # None, texts, infinity
+        whole = False
+    if not whole or count < 1:
         raise ValueError(f"num_threads must be a whole number of at least 1, got {given!r}")
-    return int(given)
+    if count >= 1 << 31:  # the library knows how many there may be, but takes 32 bits
+        raise ValueError(f"num_threads must be less than 2^31, got {given!r}")
+    return count
 
 
 def _compiled(pipeline, num_threads):
