@@ -3,6 +3,8 @@
 
 import importlib
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -46,6 +48,14 @@ def loaded(text):
 def test_names_in_old_pickles(written, now):
     assert loaded(written) is now()
     assert pickle.loads(pickle.dumps(now())) is now()
+
+
+def test_private_modules_are_there_without_an_import():
+    program = (
+        "import penstock; from penstock import _former_names\n"
+        "for name in _former_names.PRIVATE: assert getattr(penstock, name) is getattr(penstock, '_' + name), name"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_values_in_old_pickles():

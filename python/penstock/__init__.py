@@ -3,9 +3,7 @@
 
 import os as _os
 
-from . import _core, fn, types
-from . import _former_names  # noqa: F401
-from . import _settings
+from . import _core, _former_names, _settings, fn, types
 from ._base import unseeded as _unseeded
 from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, set_device_allocator, tensor
 from ._graph import DataNode, newaxis
@@ -67,7 +65,7 @@ __all__ = [
     "tfrecord",
     "types",
 ]
-# Modules that are imported on first use: those that dir() shows, and those that programs still name without an underscore.
+# Modules that are imported on first use and that dir() shows. Private ones are imported so too, by their former names as well.
 _MODULES = (
     "albumentations",
     "annotations",
@@ -87,7 +85,6 @@ _MODULES = (
     "tfrecord",
     "torch",
 )
-_OTHER_MODULES = ("function", "pipeline", "python_function", "sources", "tensors")
 
 
 def _imported_late(name):
@@ -116,10 +113,11 @@ def _imported_late(name):
         from ._workers.pool import WorkerError
 
         return WorkerError
-    if name in _MODULES or name in _OTHER_MODULES:
+    private = name.removeprefix("_") in _former_names.PRIVATE
+    if private or name in _MODULES:
         import importlib
 
-        return importlib.import_module(f"{__name__}.{name if name in _MODULES else f'_{name}'}")
+        return importlib.import_module(f"{__name__}.{'_' + name.removeprefix('_') if private else name}")
     near = ""
     if not name.startswith("_"):
         from ._base.other_names import answer_of_package
