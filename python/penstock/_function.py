@@ -98,7 +98,7 @@ class Function:
             >>> @pipeline_def(batch_size=1, num_threads=1)
             ... def doubled():
             ...     return fn.external_source(name="numbers", dtype=types.INT32) * 2
-            >>> from penstock._function import Function
+            >>> from penstock import Function
             >>> Function.load(doubled().to_json())([np.int32(4)])[0].as_array().tolist()
             [8]
         """
