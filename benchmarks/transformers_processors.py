@@ -4,13 +4,15 @@
     python benchmarks/transformers_processors.py [--device cpu|gpu] [--peer cpu|gpu|none] [--threads N] [--photos FOLDER]
         [--count 200] [--rounds 9] [--only CLASS ...] > benchmarks/results/transformers_processors.md
 
-Theirs: Pillow decodes, the processor on torchvision (their default) prepares, on the device that --peer names. Both take the files of a
+Theirs: Pillow decodes, the processor on torchvision (their default) prepares, on the device that --peer names. With `--peer gpu` a
+second column of theirs decodes the files of a batch on as many threads as ours have; the ratio is to the faster one. Both take the files of a
 batch of 32 from memory, in turn. The differences are those of files of all kinds (tests/varied_photographs.py), or of --photos. On
 a CPU the time is that of the processor, of all threads together, and the least of the rounds counts: so a loaded machine can measure.
 With `--device gpu` it is time by the clock, of a call, and of batches from a pipeline that prepares ahead. `--peer none` needs NumPy and Penstock alone, if --photos names a folder of JPEG files.
 """
 
 import argparse
+import concurrent.futures
 import io
 import itertools
 import os
@@ -44,14 +46,15 @@ class Peer:
         torch.set_num_threads(threads)
         self.oracle, self.image, self.torch, self.device = oracle, Image, torch, device
         self.version = oracle.transformers.__version__
+        self.pool = concurrent.futures.ThreadPoolExecutor(threads)
 
-    def decoded(self, files):
-        return [np.array(self.image.open(io.BytesIO(file)).convert("RGB")) for file in files]
+    def decoded(self, files, each=map):
+        return list(each(lambda file: np.array(self.image.open(io.BytesIO(file)).convert("RGB")), files))
 
-    def call(self, theirs, files):
+    def call(self, theirs, files, each=map):
         if self.device == "cpu":
             return self.oracle.prepared(theirs, self.decoded(files))
-        made = theirs(self.decoded(files), return_tensors="pt", device="cuda")
+        made = theirs(self.decoded(files, each), return_tensors="pt", device="cuda")
         self.torch.cuda.synchronize()
         return made
 
@@ -153,6 +156,8 @@ def row(name, options, peer, files, varied):
     if peer:
         largest, beyond = differences(peer, name, theirs, ours, varied)
         cells, calls = [f"{largest:.2f}", f"{beyond:.2g}"], [prepare, lambda part: peer.call(theirs, part)]
+        if peer.device == "gpu":
+            calls.append(lambda part: peer.call(theirs, part, peer.pool.map))
     speeds = [BATCH / t for t in times(calls, files, options.rounds, time.perf_counter if gpu else time.process_time)]
     if gpu:
         speeds[0] *= CALLS
@@ -160,7 +165,8 @@ def row(name, options, peer, files, varied):
         speeds.insert(1, of_pipeline(ours, files, options.rounds, options.threads))
     cells += [f"{speed:.0f}" for speed in speeds]
     if peer:
-        cells.append(f"{max(speeds[:-1]) / speeds[-1]:.1f}")
+        ours_end = 2 if gpu else 1
+        cells.append(f"{max(speeds[:ours_end]) / max(speeds[ours_end:]):.1f}")
     return [name, *cells]
 
 
@@ -171,7 +177,10 @@ def columns(options):
     if options.device == "gpu":
         found.append("ours in a pipeline, images/s")
     if options.peer != "none":
-        found += [f"theirs on {options.peer}, {unit}", "ratio"]
+        found.append(f"theirs on {options.peer}, {unit}")
+        if options.peer == "gpu":
+            found.append(f"theirs, {options.threads} threads decode")
+        found.append("ratio")
     return found
 
 
