@@ -92,6 +92,8 @@ def batch_of(kind, dtype, ragged):
     made = images(kind, dtype, ragged)
     if kind in ("map_x", "map_y") and not ragged:
         return made[0]
+    if not ragged and hasattr(made[0], "is_cuda"):
+        made = list(stacked(kind, dtype))  # the tensor that CV-CUDA gets
     batch = penstock.batch(made, layout=operator_data.LAYOUTS.get(kind.rstrip("'"), ""))
     return batch if batch.device_type == "gpu" else batch.gpu()
 
@@ -116,7 +118,7 @@ def cvcuda_call(row, dtype, ragged):
     return cvcuda_calls.call_of(row.name, made if ragged else stacked(row.kinds[0], dtype), ragged)
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=8)
 def stacked(kind, dtype):
     import torch
 
