@@ -1,19 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images with masks, boxes and labels: penstock.Sample beside Albumentations in a torch DataLoader, on the same cores.
+"""Augmentations beside a torch DataLoader on the same cores: samples of several parts, and RandAugment.
 
-    python benchmarks/samples.py [--workers 2] [--rounds 5] [--batches 12] [--processor] [--json FILE]
+    python benchmarks/samples.py [--beside albumentations|torchvision] [--workers 2] [--rounds 5] [--batches 12] [--processor] [--json FILE]
 
-It needs torch and Albumentations (2.0.8 is its last version under the MIT license). Both turn by up to 15 degrees and scale by 0.8 to
-1.2, mirror half of the samples, crop 384 x 384 at random, change brightness and contrast, and normalize; from decoded images of 480 x
-640 in memory, with a mask of one channel and 8 boxes each. Both take turns; images a second, the median of the rounds. With --processor it is images a second of processor time: one thread, and
-Albumentations in the process itself. Then work of others on the machine counts little.
+It needs torch, and Albumentations (2.0.8 is its last version under the MIT license) or torchvision. Both take turns; images a second,
+the median of the rounds. With --processor it is images a second of processor time: one thread, and the peer in the process itself. Then
+work of others on the machine counts little.
+
+albumentations: images with masks, boxes and labels. Both turn by up to 15 degrees and scale by 0.8 to 1.2, mirror half of the samples,
+crop 384 x 384 at random, change brightness and contrast, and normalize; from decoded images of 480 x 640 in memory, with a mask of one
+channel and 8 boxes each.
+
+torchvision: from decoded images of 256 x 256 in memory, random crops of 224 x 224, half of them mirrored, RandAugment with its default
+settings, and normalization.
 """
 
 import argparse
 import json
 import os
 import statistics
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -90,15 +98,79 @@ def albumentations_batches(data, workers):
         images, masks, boxes, labels = zip(*rows)
         return torch.stack(images), torch.stack(masks), boxes, labels
 
-    def alone(worker=0):  # a process for each core
-        cv2.setNumThreads(0)
+    cv2.setNumThreads(0)
+    yield from loaded(Data(), workers, together)
+
+
+def loaded(data, workers, together=None):
+    """Batches of a torch DataLoader, whose workers have a core each."""
+    import torch
+
+    def alone(worker=0):
+        if "cv2" in sys.modules:
+            sys.modules["cv2"].setNumThreads(0)
         torch.set_num_threads(1)
 
     if not workers:
         alone()
     ahead = {"prefetch_factor": 2, "worker_init_fn": alone} if workers else {}
-    loader = torch.utils.data.DataLoader(Data(), BATCH, num_workers=workers, collate_fn=together, **ahead)
-    yield from loader
+    yield from torch.utils.data.DataLoader(data, BATCH, num_workers=workers, collate_fn=together, **ahead)
+
+
+def pictures(count=64):
+    rng = np.random.default_rng(3)
+    return [rng.integers(0, 256, (32, 32, 3), np.uint8).repeat(8, 0).repeat(8, 1) for _ in range(count)]
+
+
+def penstock_rand_augment(data, workers):
+    from penstock import augment, fn, pipeline_def, types
+
+    @pipeline_def(batch_size=BATCH, num_threads=workers, seed=1)
+    def train():
+        image = fn.external_source(lambda info: data[info.idx_in_epoch % len(data)], layout="HWC", batch=False)
+        place = {"crop_pos_x": fn.random.uniform(range=[0.0, 1.0]), "crop_pos_y": fn.random.uniform(range=[0.0, 1.0])}
+        image = fn.crop(image, crop=[224, 224], **place)
+        image = fn.flip(image, horizontal=fn.random.coin_flip())
+        image = augment.rand_augment(image)
+        return fn.crop_mirror_normalize(image, dtype=types.FLOAT, mean=MEAN, std=STD)
+
+    pipe = train()
+    pipe.build()
+    while True:
+        yield pipe.run()
+
+
+def torchvision_rand_augment(data, workers):
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+    import torch
+    import torchvision_oracle  # noqa: F401  first: its compiled part may be missing
+    from torchvision.transforms import v2
+
+    transform = v2.Compose(
+        [
+            v2.RandomCrop(224),
+            v2.RandomHorizontalFlip(),
+            v2.RandAugment(),
+            v2.ToDtype(torch.float32, scale=True),
+            v2.Normalize([m / 255 for m in MEAN], [s / 255 for s in STD]),
+        ]
+    )
+    planes = [torch.from_numpy(image.transpose(2, 0, 1).copy()) for image in data]
+
+    class Data(torch.utils.data.Dataset):
+        def __len__(self):
+            return 10**6
+
+        def __getitem__(self, k):
+            return transform(planes[k % len(planes)])
+
+    yield from loaded(Data(), workers)
+
+
+PROGRAMS = {
+    "albumentations": (samples, penstock_batches, albumentations_batches),
+    "torchvision": (pictures, penstock_rand_augment, torchvision_rand_augment),
+}
 
 
 def rate(batches, count, clock):
@@ -110,26 +182,29 @@ def rate(batches, count, clock):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--beside", choices=list(PROGRAMS), default="albumentations")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--batches", type=int, default=12)
     parser.add_argument("--processor", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args()
-    data = samples()
+    make_data, ours, theirs = PROGRAMS[options.beside]
+    data = make_data()
     clock = time.process_time if options.processor else time.perf_counter
-    workers = {"penstock": options.workers, "albumentations": options.workers}
+    makers = {"penstock": ours, options.beside: theirs}
+    workers = {"penstock": options.workers, options.beside: options.workers}
     if options.processor:
-        workers = {"penstock": 1, "albumentations": 0}
-    found = {"penstock": [], "albumentations": []}
+        workers = {"penstock": 1, options.beside: 0}
+    found = {name: [] for name in makers}
     for _ in range(options.rounds):  # a loader that waits works ahead: each round has its own
-        for name, make in (("penstock", penstock_batches), ("albumentations", albumentations_batches)):
+        for name, make in makers.items():
             batches = make(data, workers[name])
             rate(batches, 4, clock)
             found[name].append(rate(batches, options.batches, clock))
             batches.close()
     medians = {name: statistics.median(rates) for name, rates in found.items()}
-    ratio = statistics.median(a / b for a, b in zip(found["penstock"], found["albumentations"]))
+    ratio = statistics.median(a / b for a, b in zip(found["penstock"], found[options.beside]))
     for name, value in medians.items():
         print(f"{name:15} {value:8.0f} images/s")
     print(f"ratio {ratio:.1f}, the median of {options.rounds} rounds")
