@@ -5,11 +5,22 @@
 #include <array>
 #include <cmath>
 
+#include "base/target.h"
 #include "pixel/gaussian_windows.h"
 
 namespace penstock {
 
 namespace {
+
+#define PENSTOCK_LOOPS filter_loops
+#define PENSTOCK_LOOPS_TEXT "pixel/filter_loops.inc.h"
+#include "base/foreach_target.h"
+
+// make_output_taps() by the target's instructions: a processor without a fused multiply-add calls one for each.
+OutputTaps taps_of_output(const AxisTaps& axis, int64_t o, double* w, float* weight) {
+  const Target target = best_target();
+  return PENSTOCK_FOR_TARGET(target, filter_loops, make_taps_of_output(axis, o, w, weight));
+}
 
 // The kernel of a kind at distances from 0 to its radius, for estimates: values between two entries are off by less than
 // 3e-6. Empty for kinds that are cheap, or that have a step.
@@ -73,7 +84,7 @@ double largest_weight(const AxisTaps& axis, int64_t out) {
   double largest = 0;
   for (int64_t o = 0; o < out; ++o) {
     if (!estimate.empty() && estimate[o] < most - kUncertain) continue;
-    make_output_taps(axis, o, w.data(), weight.data());
+    taps_of_output(axis, o, w.data(), weight.data());
     for (const float one : weight) largest = std::max(largest, static_cast<double>(one));
   }
   return largest;
@@ -134,7 +145,7 @@ void make_taps(const AxisFilter& f, int64_t in, int64_t begin, int64_t step, int
   std::vector<double> w(axis.taps);
   for (int64_t i = 0; i < count; ++i) {
     float* const weight = &table.weight[static_cast<size_t>(i) * axis.taps];
-    const int64_t first = make_output_taps(axis, begin + i * step, w.data(), weight).first;
+    const int64_t first = taps_of_output(axis, begin + i * step, w.data(), weight).first;
     table.first[i] = static_cast<int32_t>(first);
     table.lowest = std::min(table.lowest, first), table.highest = std::max(table.highest, first + axis.taps);
   }

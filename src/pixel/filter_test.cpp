@@ -42,5 +42,30 @@ TEST(Filter, BitsOfInt16AreThoseOfTheLargestWeight) {
   }
 }
 
+// Tables by vectors hold the bits that kernels compute one by one.
+TEST(Filter, TablesOfAllTargetsAreEqual) {
+  std::mt19937 draw(9);
+  const auto number = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(draw); };
+  for (int n = 0; n < 600; ++n) {
+    AxisFilter f;
+    f.kind = static_cast<FilterKind>(n % 13);
+    if (f.kind == FilterKind::window) continue;
+    f.antialias = number(0, 3) > 0, f.int16_weights = number(0, 1) > 0;
+    f.border = number(0, 1) ? FilterBorder::cut : FilterBorder::clamp;
+    const int in = number(1, 300);
+    f.out = number(1, 300), f.lo = 0.125 * number(0, 8), f.hi = in - 0.125 * number(0, 8);
+    TapTable table;
+    make_taps(f, in, 0, 1, f.out, table);
+    const AxisTaps axis = axis_taps(f, in);
+    std::vector<double> scratch(axis.taps);
+    std::vector<float> weight(axis.taps);
+    for (int64_t o = 0; o < f.out; ++o) {
+      EXPECT_EQ(table.first[o], make_output_taps(axis, o, scratch.data(), weight.data()).first);
+      for (int k = 0; k < axis.taps; ++k)
+        ASSERT_EQ(table.weight[static_cast<size_t>(o) * axis.taps + k], weight[k]) << n << ": " << o << ", " << k;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace penstock

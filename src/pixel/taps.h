@@ -229,26 +229,35 @@ PENSTOCK_HD inline float kept_weight(const AxisTaps& a, double w) {
   return static_cast<float>(w);
 }
 
+// The weights of the kernel of an output none of whose taps is folded.
+struct KernelWeights {
+  PENSTOCK_HD void operator()(const AxisTaps& a, const OutputTaps& t, double* w) const {
+    for (int k = 0; k < a.taps; ++k) w[k] = kernel_weight(a, t, k);
+  }
+};
+
 // All weights of output o, written to weight[0, taps); w is scratch memory for `taps` numbers.
-PENSTOCK_HD inline OutputTaps make_output_taps(const AxisTaps& a, int64_t o, double* w, float* weight) {
+template <class Weights = KernelWeights>
+PENSTOCK_HD inline OutputTaps make_output_taps(const AxisTaps& a, int64_t o, double* w, float* weight,
+                                               const Weights& weights = {}) {
   const OutputTaps t = output_taps(a, o);
   if (a.kind == FilterKind::nearest) {
     weight[0] = 1;
     return t;
   }
   double sum = 0;
-  if (t.folded)
+  if (t.folded) {
     for (int k = 0; k < a.taps; ++k) w[k] = 0;
-  for (int64_t k = 0; k < a.full; ++k) {
-    if (t.folded && !kernel_reads(a, t, k)) continue;
-    const double v = kernel_weight(a, t, k);
-    sum += v;
-    if (!t.folded) {
-      w[k] = 0.0 + v;
-    } else {
+    for (int64_t k = 0; k < a.full; ++k) {
+      if (!kernel_reads(a, t, k)) continue;
+      const double v = kernel_weight(a, t, k);
+      sum += v;
       const int64_t at = border_index(a.border, t.begin + k, a.in) - t.first;
       if (at >= 0 && at < a.taps) w[at] += v;
     }
+  } else {
+    weights(a, t, w);
+    for (int k = 0; k < a.taps; ++k) w[k] = 0.0 + w[k], sum += w[k];
   }
   const double scale = a.kind == FilterKind::window ? 1
                        : a.kind == FilterKind::area ? area_scale(a, t)
