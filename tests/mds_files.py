@@ -48,6 +48,18 @@ def zstd(raw):
     return out.raw[:size]
 
 
+def raw_frame(blocks):
+    """A frame of zstd whose blocks are as they were, or of one byte where they have one alone."""
+    out = [struct.pack("<IBQ", 0xFD2FB528, 0xE0, sum(map(len, blocks)))]
+    for k, block in enumerate(blocks):
+        same = len(set(block)) == 1
+        out += [
+            (len(block) << 3 | same << 1 | (k == len(blocks) - 1)).to_bytes(3, "little"),
+            block[:1] if same else block,
+        ]
+    return b"".join(out)
+
+
 def write(folder, columns, shards, compression=None, compress=None, hashes=True):
     """columns: {name: encoding}; shards: a list of lists of dicts."""
     names = sorted(columns)

@@ -230,6 +230,42 @@ def assert_is_damaged(tmp_path, compress):
         take(make(tmp_path, "bytes"), 5)
 
 
+NOISE = [{"x": RNG.bytes(20_000 + 9_000 * k), "k": k} for k in range(ROWS)]
+
+
+def blocks_of_another_size(raw):
+    """Raw blocks, and blocks of one byte where a whole one is of that."""
+    return mds_files.raw_frame([raw[k : k + 20_001] for k in range(0, len(raw), 20_001)])
+
+
+@pytest.mark.parametrize("compress", [mds_files.zstd, blocks_of_another_size])
+def test_samples_that_are_read_from_raw_blocks_are_those_of_a_whole_shard(tmp_path, compress):
+    """With hashes a shard is read whole: the samples, their order, shards and checkpoints are the same ones."""
+    rows, sizes = {}, np.cumsum([6, 1, 9, 7])
+    for hashes in (True, False):
+        folder = tmp_path / str(hashes)
+        folder.mkdir()
+        shards = [NOISE[end - n : end] for n, end in zip((6, 1, 9, 7), sizes)]
+        mds_files.write(folder, {"x": "bytes", "k": "int"}, shards, "zstd", compress, hashes)
+        for shuffle in (False, True):
+            arguments = {"random_shuffle": shuffle, "shuffle_groups": 2}
+            pipe = make(folder, ["x", "k"], **arguments)
+            first = take(pipe, 8)
+            rest = take(make(folder, ["x", "k"], checkpoint=pipe.checkpoint(), **arguments), ROWS - 8)
+            rank = take(make(folder, ["x", "k"], num_shards=2, shard_id=1, **arguments), 8)
+            rows[hashes, shuffle] = [(value.tobytes(), int(k)) for value, k in first + rest + rank]
+    for shuffle in (False, True):
+        assert rows[False, shuffle] == rows[True, shuffle]
+        assert all(value == NOISE[k]["x"] for value, k in rows[False, shuffle])
+    assert sorted(k for _, k in rows[False, True][:ROWS]) == list(range(ROWS))
+
+
+def test_blocks_of_one_byte_lie_between_raw_ones(tmp_path):
+    samples = [{"x": NOISE[3]["x"][:30_000] + bytes(60_000) + NOISE[4]["x"]}, NOISE[9]]
+    mds_files.write(tmp_path, {"x": "bytes"}, [samples], "zstd", blocks_of_another_size, hashes=False)
+    assert [v.tobytes() for (v,) in take(make(tmp_path, "x", 2), 2)] == [s["x"] for s in samples]
+
+
 def test_a_shard_of_another_size_than_its_index_says_is_refused(tmp_path):
     mds_files.write(tmp_path, {"bytes": "bytes"}, [large_samples()], "zstd", mds_files.zstd, hashes=False)
     path = tmp_path / "shard.00000.mds.zstd"

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -77,6 +76,26 @@ void OpenFile::read(int64_t offset, int64_t length, uint8_t* out) const {
   if (remote_) remote_->read(offset, length, out);
   else read_exactly(descriptor_, path_, offset, length, out, system_read);
   counted.of(length);
+}
+
+// By one call where the page cache has all of it.
+void OpenFile::read(int64_t offset, std::span<const iovec> parts) const {
+  CountedRead counted(remote());
+  ssize_t there = 0;
+  if (!remote_) there = ::preadv2(descriptor_, parts.data(), static_cast<int>(parts.size()), offset, RWF_NOWAIT);
+  int64_t before = 0;
+  for (const iovec& part : parts) {
+    const auto length = static_cast<int64_t>(part.iov_len);
+    const int64_t done = std::clamp<int64_t>(there - before, 0, length);
+    if (done < length) read(offset + before + done, length - done, static_cast<uint8_t*>(part.iov_base) + done);
+    before += length;
+  }
+  counted.of(before);
+}
+
+bool OpenFile::read_if_cached(int64_t offset, int64_t length, uint8_t* out) const {
+  const iovec all{out, static_cast<size_t>(length)};
+  return !remote_ && ::preadv2(descriptor_, &all, 1, offset, RWF_NOWAIT) == length;
 }
 
 static void resize(std::vector<uint8_t>& buffer, int64_t size, const std::string& path) {

@@ -2,10 +2,12 @@
 // Reads bytes from files and from objects that URLs name. Every Error carries the path in Error::source.
 #pragma once
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +49,9 @@ class OpenFile {
   bool remote() const { return remote_ != nullptr; }
   FileStamp stamp() const;                                        // data error if it is not a regular file
   void read(int64_t offset, int64_t length, uint8_t* out) const;  // exactly `length` bytes
+  void read(int64_t offset, std::span<const iovec> parts) const;  // into several pieces of memory, of at most 1024
+  // The same where the page cache has them; else false. False too if the file has fewer bytes, or is remote.
+  bool read_if_cached(int64_t offset, int64_t length, uint8_t* out) const;
 
  private:
   std::string path_;

@@ -5,6 +5,7 @@
 #include "data/hash.h"
 #include "data/kept_groups.h"
 #include "data/mds.h"
+#include "data/raw_blocks.h"
 #include "data/read_tally.h"
 #include "data/remote_client.h"
 #include "readers/container_source.h"
@@ -63,7 +64,13 @@ struct Unpacked {
   std::shared_ptr<void> owner;
   Bytes bytes;
   ContainerIndex places;
+  std::unique_ptr<const OpenFile> file;  // where samples are read from it one by one, instead of the members above
+  RawBlocks blocks;
 };
+
+// Bytes of a sample, on average. One call for a smaller one takes longer than what it saves: that large memory is
+// written once more.
+constexpr int64_t kLeastToReadAlone = 16 << 10;
 
 bool is_packed(const MdsIndex& index) {
   return std::any_of(index.shards.begin(), index.shards.end(),
@@ -218,6 +225,14 @@ class MdsSource final : public ReaderSource {
     const int number = shard_of(index);
     const auto shard = unpacked_.get(number, [&] { return unpack(index_.shards[number]); }, meanwhile);
     const int64_t k = index - first_[number];
+    if (shard->file) {
+      const auto bytes = shard->places.lengths[k];
+      LoadedRecord record{allocate_shared(memory_, std::max<size_t>(1, static_cast<size_t>(bytes))), {}};
+      auto* out = static_cast<uint8_t*>(record.owner.get());
+      shard->blocks.read(*shard->file, shard->places.offsets[k], bytes, out);
+      record.bytes = {out, static_cast<size_t>(bytes)};
+      return record;
+    }
     return {std::const_pointer_cast<Unpacked>(shard),
             shard->bytes.subspan(static_cast<size_t>(shard->places.offsets[k]),
                                  static_cast<size_t>(shard->places.lengths[k]))};
@@ -235,6 +250,7 @@ class MdsSource final : public ReaderSource {
   static std::shared_ptr<const Unpacked> unpack(const MdsShard& shard) {
     return on_shard(shard, [&] {
       auto made = std::make_shared<Unpacked>();
+      if (find_blocks(shard, *made)) return std::shared_ptr<const Unpacked>(std::move(made));
       if (shard.compression.empty()) {
         *made = whole_file(shard, shard.bytes);
       } else {
@@ -252,6 +268,23 @@ class MdsSource final : public ReaderSource {
       made->places = mds_places(made->bytes, shard);
       return std::shared_ptr<const Unpacked>(std::move(made));
     });
+  }
+
+  // False: the shard is read whole.
+  static bool find_blocks(const MdsShard& shard, Unpacked& made) {
+    if (shard.compression != "zstd" || !shard.hashes.empty() || is_url(shard.path)) return false;
+    if (shard.bytes / std::max<int64_t>(1, shard.samples) < kLeastToReadAlone) return false;
+    auto file = std::make_unique<const OpenFile>(shard.path);
+    if (file->stamp().bytes != shard.packed_bytes) return false;
+    // Not from a medium: that is read fastest from begin to end.
+    const auto peek = [&](int64_t at, int64_t n, uint8_t* out) { return file->read_if_cached(at, n, out); };
+    auto blocks = RawBlocks::find(peek, shard.packed_bytes, shard.bytes);
+    if (!blocks) return false;
+    std::vector<uint8_t> start(static_cast<size_t>(std::min(shard.bytes, 8 + 4 * shard.samples)));
+    blocks->read(*file, 0, static_cast<int64_t>(start.size()), start.data());
+    made.places = mds_places(start, shard);
+    made.file = std::move(file), made.blocks = std::move(*blocks);
+    return true;
   }
 
   // False: the whole file is needed, for its hashes or because it comes in one piece.

@@ -123,10 +123,14 @@ def main(folder):
     )
     shard = (scratch / "shard.00000.mds").read_bytes()
     places = struct.unpack("<III", shard[4:16])
-    write("mds", "index", b"\5" + (scratch / "index.json").read_bytes())
-    write("mds", "places", b"\x7a" + shard)
-    write("mds", "sample", b"\7" + shard[places[0] : places[1]])
-    write("mds", "gz", b"\x09" + gzip.compress(bytes(16)))
+    write("mds", "index", b"\0\0" + (scratch / "index.json").read_bytes())
+    write("mds", "places", b"\1\xfa" + shard)  # 2 samples, in at most 496 bytes
+    write("mds", "sample", b"\2\0" + shard[places[0] : places[1]])
+    write("mds", "zstd", b"\3\x08" + mds_files.zstd(bytes(16)))
+    write("mds", "gz", b"\4\x08" + gzip.compress(bytes(16)))
+    noise, half = np.random.default_rng(3).bytes(496), np.random.default_rng(4).bytes(248)
+    write("mds", "blocks", b"\5\xf8" + mds_files.zstd(noise))
+    write("mds", "frames", b"\5\xf8" + mds_files.zstd(half) + mds_files.raw_frame([half[:100], b"x" * 99, half[199:]]))
     for stream in (True, False):
         write("arrow", f"stream_{stream}", arrow_files.every_type(stream))
     for version in (1, 2):
