@@ -6,6 +6,7 @@
 Needs no more than the wheel needs, and takes few operations, so that an emulated processor ends soon.
 """
 
+import base64
 import os
 import struct
 import sys
@@ -19,6 +20,31 @@ from penstock import fn, pipeline_def, tensor, types
 ROOT = Path(__file__).resolve().parent.parent.parent
 PHOTOGRAPH = ROOT / "docs" / "demo.jpg"
 DRAWING = ROOT / "docs" / "how_to" / "pictures" / "sound.png"
+
+# The same picture of 16 x 12 as TIFF files of libtiff's compressions, whose libraries the wheel holds without their encoders:
+# zlib's form of each file.
+TIFF_FILES = {
+    "zstd": (
+        "eNrz9NRiiGFgYNDYqv+XISGWiYGF+e2Dy8d2rp43saU8M8bfyVRdipfhHUhoDUgoCySkARJ6CBKaDxQSWZGwiL/B+brAtOf//z+P"
+        "nWM7xaSgd14T60wuBgZGZgZGoOkCQMwIZfMAMROQzQykbwExM1Q84DADAxuUzQTEgowsYDYHEItCxUF6xJDMEYeqCQFiGag4CDOA"
+        "9YEgAN8OLFo="
+    ),
+    "lzma": (
+        "eNrz9NRiqGBgYPhrXhURBaT/C910ZGJkZmRQZBSrVDjy7gGTPYNZLEPZnjemBjH86nd33nXN1c5ZbTs3bPXm4oxzf2rf/D0vIlOl"
+        "/U/+gwH7gzWlWTsvPPTc2qE1J2WW1gGgeQyMXgdYgFR000PuFQxcf5hAYgyRUVxAGWYGRiBbAKQIyuYBYqDtDMxA+hsQM0PFczsY"
+        "GNigbJAJgowsYDYHEItCxUF6xJDMEYeqKQBiGag4IwMEcIAhAGALLqM="
+    ),
+    "lerc": (
+        "eNrz9NRi8GBiYHj74DIcHdu5Go7mTWyBo/LMGDiitXp/J1M4UpfihSOGdw/gCGgQHNFa/Zp5E+GopTwLjoAOhSNTDSk4orV6oEPh"
+        "6OHlY3C0c818OAIaBEe0Vs/FwMDIzMDIwMAgAMSMUDYPEDMB2cxA+hgwlTFDxUGYDcoGCjMIMrKA2RxALAoVB+kRQzJHHKrGAahB"
+        "BskcBrA+EAQAspIqMg=="
+    ),
+    "deflate": (
+        "eNrz9NRiSGFgYKiYU/37wadoCattxaYyZ2ffYHJ/OtOw4Mu0Y6/+zvV56BHbJd4ncc+2QXmBY4FL9tfsZ74ti6d90rFgshLp8zFd"
+        "8qDj2qtGvtbF7dP7D148Z/r5IUeGgMzFKFsGGTt1CQYuBgZGZgZGoC0CQMwIZfMAMROQzQykHwExM1ScA4jZoGwmIBZkZIGLi0LF"
+        "QXrEkMwRh6qJBmIZqDgIM4D1gSAA9yUvgA=="
+    ),
+}
 
 
 def image(seed, height=37, width=53, channels=3, dtype=np.uint8):
@@ -75,6 +101,9 @@ def operators():
     yield "resample", fn.audio_resample(sound, in_rate=16000.0, out_rate=11025.0)
     yield "photograph", fn.decoders.image(np.fromfile(PHOTOGRAPH, np.uint8))
     yield "drawing", fn.decoders.image(np.fromfile(DRAWING, np.uint8))
+    for compression, file in TIFF_FILES.items():
+        encoded = np.frombuffer(zlib.decompress(base64.b64decode(file)), np.uint8)
+        yield f"tiff_{compression}", fn.decoders.image(encoded)
 
 
 def checksum(result):
