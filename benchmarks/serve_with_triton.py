@@ -17,6 +17,7 @@ from multiprocessing import shared_memory
 from pathlib import Path
 
 import numpy as np
+import photos
 from penstock import fn, pipeline_def, types
 from penstock.plugin.triton import install
 
@@ -82,7 +83,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--photos", type=Path, default=ROOT / "benchmarks" / "data" / "imagenet")
     options = parser.parse_args()
-    paths = sorted(options.photos.rglob("*.jpg"))[:BATCH]
+    paths = sorted(options.photos.rglob("*.jpg")) or photos.write_folder(options.photos)
     files = [paths[i % len(paths)].read_bytes() for i in range(BATCH)]
     folder = Path(tempfile.mkdtemp())
     install(folder / "backends")
