@@ -12,15 +12,20 @@ namespace penstock {
 
 namespace {
 
+constexpr int kTogether = 8;  // weights that are computed together
+void any_kernel_weights(const AxisTaps& a, const OutputTaps& t, double* w) { KernelWeights()(a, t, w); }
+
 #define PENSTOCK_LOOPS filter_loops
 #define PENSTOCK_LOOPS_TEXT "pixel/filter_loops.inc.h"
 #include "base/foreach_target.h"
 
-// make_output_taps() by the target's instructions: a processor without a fused multiply-add calls one for each.
-OutputTaps taps_of_output(const AxisTaps& axis, int64_t o, double* w, float* weight) {
-  const Target target = best_target();
-  return PENSTOCK_FOR_TARGET(target, filter_loops, make_taps_of_output(axis, o, w, weight));
-}
+// KernelWeights by the target's instructions: x86-64 alone has no fused multiply-add, so that each would be a call.
+struct VectorWeights {
+  void operator()(const AxisTaps& a, const OutputTaps& t, double* w) const {
+    const Target target = best_target();
+    PENSTOCK_FOR_TARGET(target, filter_loops, kernel_weights(a, t, w));
+  }
+};
 
 // The kernel of a kind at distances from 0 to its radius, for estimates: values between two entries are off by less than
 // 3e-6. Empty for kinds that are cheap, or that have a step.
@@ -29,7 +34,8 @@ class KernelTable {
   explicit KernelTable(FilterKind kind) {
     if (kind != FilterKind::lanczos3 && kind != FilterKind::lanczos4 && kind != FilterKind::hamming) return;
     value_.resize(kSteps + 2);
-    for (int i = 0; i < kSteps; ++i) value_[i] = static_cast<float>(filter_kernel(kind, static_cast<double>(i) / kSteps, 1));
+    for (int i = 0; i < kSteps; ++i)
+      value_[i] = static_cast<float>(filter_kernel(kind, static_cast<double>(i) / kSteps, 1));
   }
   static const KernelTable& of(FilterKind kind) {
     static const KernelTable lanczos3(FilterKind::lanczos3), lanczos4(FilterKind::lanczos4),
@@ -79,12 +85,12 @@ double largest_weight(const AxisTaps& axis, int64_t out) {
       most = std::max(most, estimate[o]);
     }
   }
-  std::vector<double> w(axis.taps);
+  std::vector<double> w(axis.taps + kTogether);
   std::vector<float> weight(axis.taps);
   double largest = 0;
   for (int64_t o = 0; o < out; ++o) {
     if (!estimate.empty() && estimate[o] < most - kUncertain) continue;
-    taps_of_output(axis, o, w.data(), weight.data());
+    make_output_taps(axis, o, w.data(), weight.data(), VectorWeights());
     for (const float one : weight) largest = std::max(largest, static_cast<double>(one));
   }
   return largest;
@@ -142,10 +148,10 @@ void make_taps(const AxisFilter& f, int64_t in, int64_t begin, int64_t step, int
   table.lowest = in, table.highest = 0;
   table.first.resize(count);
   table.weight.resize(static_cast<size_t>(count) * axis.taps);
-  std::vector<double> w(axis.taps);
+  std::vector<double> w(axis.taps + kTogether);
   for (int64_t i = 0; i < count; ++i) {
     float* const weight = &table.weight[static_cast<size_t>(i) * axis.taps];
-    const int64_t first = taps_of_output(axis, begin + i * step, w.data(), weight).first;
+    const int64_t first = make_output_taps(axis, begin + i * step, w.data(), weight, VectorWeights()).first;
     table.first[i] = static_cast<int32_t>(first);
     table.lowest = std::min(table.lowest, first), table.highest = std::max(table.highest, first + axis.taps);
   }
