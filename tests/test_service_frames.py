@@ -66,13 +66,17 @@ def test_a_frame_arrives_as_it_was_sent():
 
 @pytest.mark.parametrize("sizes", [[0], [1], [5, 0, 7], [1 << 19], [(1 << 19) - 1, 2, (1 << 20) + 3]])
 @pytest.mark.parametrize("known", [False, True])
-def test_bytes_that_follow_arrive_with_their_sum(sizes, known):
+@pytest.mark.parametrize(
+    "timeouts", [(None, None), (None, 60.0), (60.0, None)]
+)  # with one, as with TLS, Python does it
+def test_bytes_that_follow_arrive_with_their_sum(sizes, known, timeouts):
     chance = np.random.default_rng(3)
     parts = [chance.integers(0, 256, size, np.uint8) for size in sizes]
     whole = np.concatenate(parts)
     ends = [Connection(end, "the peer") for end in socket.socketpair()]
-    for end in ends:
+    for end, timeout in zip(ends, timeouts):
         end.trust(1 << 22)
+        end.end.settimeout(timeout)
     checksum = frames.crc32c(whole) if known else None
     sent = []
     sender = threading.Thread(
@@ -91,6 +95,57 @@ def test_bytes_that_follow_arrive_with_their_sum(sizes, known):
     assert sent == [frames.crc32c(whole)] * 3
     for end in ends:
         end.close()
+
+
+def test_a_peer_that_goes_in_the_middle_ends_both_sides():
+    memory = np.ones(1 << 24, np.uint8)
+    ends = [Connection(end, "the peer") for end in socket.socketpair()]
+    errors = []
+
+    def send():
+        try:
+            ends[0].send(frames.BATCH, {}, [memory], memory.nbytes)
+        except OSError as error:
+            errors.append(error)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    ends[1].trust(memory.nbytes)
+    ends[1].receive()
+    ends[1].end.recv(1000)
+    ends[1].close()
+    sender.join(60)
+    assert isinstance(errors[0], (BrokenPipeError, ConnectionResetError))
+    ours, theirs = socket.socketpair()
+    theirs.sendall(bytes(100_000))
+    theirs.close()
+    with pytest.raises(ProtocolError, match="ended in the middle of a frame"):
+        Connection(ours, "the peer").receive_into(np.zeros(100_001, np.uint8))
+
+
+@pytest.mark.parametrize("receives", [False, True])
+def test_a_connection_that_another_thread_closes_wakes_the_core(receives):
+    """With a timeout that is set meanwhile, as a worker does that leaves."""
+    ours, theirs = socket.socketpair()
+    connection, memory, ends = Connection(ours, "the peer"), np.zeros(1 << 24, np.uint8), []
+
+    def work():
+        try:
+            connection.receive_into(memory) if receives else connection.send(frames.BATCH, {}, [memory], memory.nbytes)
+        except (OSError, ProtocolError) as error:
+            ends.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    if receives:
+        theirs.sendall(bytes(100_000))
+    else:
+        theirs.recv(10)
+    ours.settimeout(1.0)
+    connection.close()
+    thread.join(60)
+    assert len(ends) == 1 and not thread.is_alive()
+    theirs.close()
 
 
 @pytest.mark.parametrize("at", [0, 2, 4, 8])

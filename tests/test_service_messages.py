@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What penstock serve and loaders say of workers that come, go and refuse."""
 
+import contextlib
 import io
 import json
 import logging
+import os
+import re
 import socket
 import subprocess
 import sys
@@ -11,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from penstock import commands, service
+from penstock import commands, fn, pipeline_def, service
 from service_pipelines import checksums, numbers
 
 HERE = Path(__file__).resolve().parent
@@ -77,6 +80,51 @@ def test_loggers_are_told_of_workers_that_come_and_go(serve, caplog):
     said = [record.getMessage() for record in caplog.records]
     assert {f"the worker {address(s)} is there" for s in (first, second)} <= {*said}
     assert f"the worker {address(first)}: it has gone; others: 1" in said
+
+
+@pipeline_def(batch_size=4, num_threads=1, seed=7)
+def with_a_fault():
+    """The second batch cannot be made, for a reason of two lines."""
+
+    def fail(index):
+        if 4 <= index < 8:
+            raise ValueError("sample 4\nis bad")
+        return index
+
+    return fn.python_function(fn.readers.indices(size=30, name="reader"), function=fail)
+
+
+@pytest.mark.parametrize("near", [True, False])
+def test_a_worker_writes_a_line_for_whom_comes_and_goes_and_what_fails(serve, near):
+    log = io.StringIO()
+    server = serve(with_a_fault, log=log, near=near)
+    lines = lambda words: [line for line in log.getvalue().splitlines() if words in line]
+    name = "penstock serve: trainer " + (r"\d+ on this machine" if near else r"127.0.0.1:\d+")
+    with service.loader([address(server)], with_a_fault(), without_workers="error", window=2, at_once=1) as batches:
+        batches.run()
+        (came,) = lines("has come")
+        assert re.fullmatch(f"{name} has come: batches of 4 samples, seed 7; trainers: 1", came)
+        with pytest.raises(Exception, match="is bad"):
+            batches.run()
+        failed = lines("batch 1: ")
+        assert failed and all(re.match("penstock serve: batch 1: .*sample 4; is bad", line) for line in failed)
+    until(lambda: lines("has gone"))
+    (gone,) = lines("has gone")
+    assert re.fullmatch(f"{name} has gone after [1-9] batches of [1-9][0-9]* bytes; trainers: 0", gone)
+    assert all(line.startswith("penstock serve: ") for line in log.getvalue().splitlines())
+
+
+def test_a_log_that_nobody_reads_does_not_end_a_worker(serve):
+    out, into = os.pipe()
+    os.close(out)
+    with open(into, "w") as log:
+        server = serve(numbers, log=log)
+        with service.loader([address(server)], numbers(), without_workers="error") as batches:
+            assert checksums(batches, 3) == checksums(numbers(), 3)
+        server.close()
+        server.log = io.StringIO()  # what is left in the buffer of the pipe's file cannot be written either
+        with contextlib.suppress(BrokenPipeError):
+            log.close()
 
 
 def test_a_stranger_is_named_once(serve):

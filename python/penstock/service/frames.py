@@ -32,7 +32,7 @@ CHALLENGE, HELLO, WELCOME, REFUSED, ASK, DROP, BATCH, ERROR, END, LEAVING, RELEA
 MOST_DESCRIPTION = 8 << 20  # bytes; a batch names the shape and the file of each sample
 MOST_OF_STRANGERS = 1 << 16  # from a peer that has not shown the key
 _SCRAP = 1 << 16
-_PIECE = 1 << 20  # bytes that are summed while they are in the processor's cache: before they are sent, after they came
+_PIECE = 1 << 20  # bytes that are summed while they are in the processor's cache, where Python does it
 
 
 def crc32c(memory: Any, before: int = 0) -> int:
@@ -82,7 +82,6 @@ class Connection:
 
     def __init__(self, end: socket.socket, name: str) -> None:
         self.end, self.name, self._sending = end, name, threading.Lock()
-        self._whole = socket.MSG_WAITALL if type(end) is socket.socket else 0  # TLS does not know it
         self.most_description, self.most_following = MOST_OF_STRANGERS, 0
 
     def trust(self, most_following: int) -> None:
@@ -117,14 +116,26 @@ class Connection:
             self.end.sendall(head)
             value = checksum or 0
             for part in parts:
-                for at in range(0, len(part), _PIECE):
-                    piece = part[at : at + _PIECE]
-                    if checksum is None:
-                        value = crc32c(piece, value)
-                    self.end.sendall(piece)
+                if checksum is None:
+                    value = self._send_summed(part, value)
+                else:
+                    self.end.sendall(part)
             if total:
                 self.end.sendall(_SUM.pack(value))
         return value
+
+    def _send_summed(self, part, value):
+        if self._is_plain():
+            return _core.send_with_crc32c(self.end.fileno(), part.ctypes.data, part.nbytes, value)
+        for at in range(0, len(part), _PIECE):
+            piece = part[at : at + _PIECE]
+            value = crc32c(piece, value)
+            self.end.sendall(piece)
+        return value
+
+    def _is_plain(self):
+        """Whether the core may use the descriptor: all bytes then cost one wait for Python's lock, not one for each piece."""
+        return type(self.end) is socket.socket and self.end.gettimeout() is None
 
     def receive(self) -> Frame:
         """Waits for a frame.
@@ -189,15 +200,24 @@ class Connection:
         Raises:
             ProtocolError: They were damaged on their way, or the connection has ended.
         """
+        if self._is_plain():
+            there, value = _core.receive_with_crc32c(self.end.fileno(), memory.ctypes.data, memory.nbytes)
+            if there < memory.nbytes:
+                raise self._cut()
+        else:
+            value = self._receive_summed(memory)
+        if memory.nbytes and self._sum() != value:
+            raise ProtocolError(f"what {self.name} sent was damaged on its way: its CRC-32C differs")
+
+    def _receive_summed(self, memory):
         view, at, value = memoryview(memory), 0, 0
         while at < len(view):
-            count = self.end.recv_into(view[at : at + _PIECE], 0, self._whole)
+            count = self.end.recv_into(view[at : at + _PIECE])
             if not count:
                 raise self._cut()
             value = crc32c(memory[at : at + count], value)
             at += count
-        if len(view) and self._sum() != value:
-            raise ProtocolError(f"what {self.name} sent was damaged on its way: its CRC-32C differs")
+        return value
 
     def _sum(self):
         memory = bytearray(_SUM.size)

@@ -11,6 +11,8 @@ from .queue_of_work import QueueOfWork
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._pipeline.driver import Driver
     from .trainer_link import TrainerLink
 
@@ -21,10 +23,11 @@ class Job:
     Args:
         driver: Runs the pipeline, which is closed with the job.
         keep: Batches that stay after they were sent.
+        say: Is told of each batch that cannot be made, in a line.
     """
 
-    def __init__(self, driver: Driver, keep: int) -> None:
-        self.maker, self.queue = Maker(driver), QueueOfWork(keep)
+    def __init__(self, driver: Driver, keep: int, say: Callable[[str], None]) -> None:
+        self.maker, self.queue, self.say = Maker(driver), QueueOfWork(keep), say
         self.changed, self.trainers, self.ends = threading.Condition(), {}, False
         threading.Thread(target=self._work, name="penstock.service: makes", daemon=True).start()
 
@@ -70,6 +73,7 @@ class Job:
             number, made = self.maker.run()
             content = content_of(made)
             del made
+            self._tell(number, content)
             with self.changed:
                 self._send(self.queue.made(number, content))
             del content
@@ -83,5 +87,11 @@ class Job:
             try:
                 self.maker.give([number])
             except Exception as error:  # a number that the pipeline does not take
-                self._send(self.queue.made(number, told(error)))
+                content = told(error)
+                self._tell(number, content)
+                self._send(self.queue.made(number, content))
         return begun
+
+    def _tell(self, number, content):
+        if isinstance(content, dict):
+            self.say(f"batch {number}: {content['name']}: {content['text']}")

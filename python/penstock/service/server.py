@@ -98,9 +98,10 @@ class Server:
             threading.Thread(target=self._begin, args=(end, address), name="penstock.service", daemon=True).start()
 
     def _begin(self, end, address):
-        name = f"trainer {address[0]}:{address[1]}" if end.family != socket.AF_UNIX else "trainer on this machine"
+        near = end.family == socket.AF_UNIX
+        name = "trainer on this machine" if near else f"trainer {address[0]}:{address[1]}"
         try:
-            if end.family == socket.AF_UNIX and self.key is None and not _same_user(end):
+            if near and self.key is None and not _same_user(end):
                 raise ServiceError("another user; give both sides a key")
             greeting.prepare(end)
             end.settimeout(greeting.SECONDS)
@@ -113,6 +114,7 @@ class Server:
             if self.closing or len(self.trainers) >= _MOST_TRAINERS:
                 return end.close()
             self.count += 1
+            name = f"trainer {self.count} on this machine" if near else name
             trainer = self.trainers[self.count] = TrainerLink(self.count, Connection(end, name), self)
         trainer.serve()
 
@@ -124,6 +126,9 @@ class Server:
         """
         with self.lock:
             self.trainers.pop(trainer.number, None)
+        if trainer.job is not None and not self.closing:
+            gone = f"{trainer.connection.name} has gone after {trainer.batches} batches of {trainer.bytes} bytes"
+            self.say(f"{gone}; trainers: {self._with_jobs()}")
 
     def give_job(self, trainer: TrainerLink, words: dict[str, Any]) -> None:
         """Gives a trainer its job; the pipeline is made where no other trainer has the same.
@@ -139,9 +144,15 @@ class Server:
         with self.making:
             if key not in self.jobs:
                 self._make_room()
-                self.jobs[key] = Job(self._driver(words), self.keep)
+                self.jobs[key] = Job(self._driver(words), self.keep, self.say)
             trainer.job = self.jobs[key]
             trainer.job.join(trainer)
+            size, seed, count = words["batch_size"], words["seed"], self._with_jobs()
+        self.say(f"{trainer.connection.name} has come: batches of {size} samples, seed {seed}; trainers: {count}")
+
+    def _with_jobs(self):
+        with self.lock:
+            return sum(trainer.job is not None for trainer in self.trainers.values())
 
     def _make_room(self):
         for key, job in list(self.jobs.items()):
@@ -167,12 +178,17 @@ class Server:
         return driver
 
     def say(self, text: str) -> None:
-        """Writes a line to the log.
+        """Writes a line to the log. A log that cannot be written, as a pipe that nobody reads, does not end the worker.
 
         Args:
-            text: The line.
+            text: The line; what stands on several lines becomes one.
         """
-        print(f"penstock serve: {text}", file=self.log, flush=True)
+        line = "; ".join(part.strip() for part in text.splitlines() if part.strip())
+        try:
+            self.log.write(f"penstock serve: {line}\n")
+            self.log.flush()
+        except (OSError, ValueError):
+            pass
 
     def close(self) -> None:
         """Tells trainers that it leaves, and ends."""

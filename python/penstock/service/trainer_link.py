@@ -35,6 +35,7 @@ class TrainerLink:
         self.outgoing: queue.SimpleQueue[Made | None] = queue.SimpleQueue()
         self.slots = Slots() if connection.end.family == socket.AF_UNIX else None
         self.lock, self.job = threading.Lock(), None
+        self.batches = self.bytes = 0  # that it was sent
 
     def serve(self) -> None:
         """Until the trainer goes."""
@@ -81,10 +82,11 @@ class TrainerLink:
 
     def _send(self, number, content):
         if not isinstance(content, Content):
-            self.connection.send(END if content is None else ERROR, {"number": number, **(content or {})})
-        elif self.slots is None or not self._send_near(number, content):
+            return self.connection.send(END if content is None else ERROR, {"number": number, **(content or {})})
+        if self.slots is None or not self._send_near(number, content):
             words = {"number": number, **content.description}
             content.sum = self.connection.send(BATCH, words, content.parts, content.total, content.sum)
+        self.batches, self.bytes = self.batches + 1, self.bytes + content.total
 
     def _send_near(self, number, content):
         """Sends a batch through shared memory; False: there is none left."""
