@@ -76,7 +76,7 @@ def train(options, folder):
 
 
 def graph_of_small_batches():
-    """A function that takes `count` batches inside of TensorFlow and gives microseconds of each."""
+    """A function that takes `count` batches inside TensorFlow and gives microseconds of each."""
     data = iter(PenstockDataset(small()))
 
     @tf.function

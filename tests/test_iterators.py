@@ -196,3 +196,80 @@ def test_one_pipeline_a_gpu(tmp_path):
     assert done.returncode == 0, done.stderr
     for gpu in range(2):
         assert f"gpu {gpu}: launch" in log.read_text() or f"gpu {gpu}: copy" in log.read_text()
+
+
+def indices(policy, checkpoint=None, shard=0, shards=1, size=None, **options):
+    """An iterator over 10 numbers in batches of 3."""
+
+    @pipeline_def(batch_size=3, num_threads=1, seed=5, enable_checkpointing=True, checkpoint=checkpoint)
+    def numbers():
+        return fn.readers.indices(size=10, name="reader", shard_id=shard, num_shards=shards)
+
+    counts = {"reader_name": "reader"} if size is None else {"size": size}
+    return NumpyIterator([numbers()], ["n"], last_batch_policy=LastBatchPolicy[policy], **counts, **options)
+
+
+def epoch_of(batches):
+    found = [batch["n"].tolist() for (batch,) in batches]
+    batches.reset()
+    return found
+
+
+@pytest.mark.parametrize("policy", ["FILL", "DROP", "PARTIAL"])
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("first", [True, False])
+def test_checkpoints_go_on_in_the_same_epoch(policy, shards, first):
+    """An iterator that resumes gives what the other one gives from there: where its epochs end, too. Before the first batch, in the
+    middle of an epoch, after its last batch and in later epochs."""
+    for taken in range(8):
+        for shard in range(shards):
+            whole = indices(policy, None, shard, shards, prepare_first_batch=first)
+            for _ in range(taken):
+                if next(whole, None) is None:
+                    whole.reset()
+            again = indices(policy, whole.checkpoints()[0], shard, shards, prepare_first_batch=first)
+            assert [epoch_of(again) for _ in range(3)] == [epoch_of(whole) for _ in range(3)], (taken, shard)
+
+
+def test_counters_of_another_iterator_are_not_taken():
+    """With another policy the checkpoint says where the data go on, and a whole epoch follows; damaged ones are refused."""
+    whole = indices("FILL")
+    next(whole)
+    (checkpoint,) = whole.checkpoints()
+    assert epoch_of(indices("PARTIAL", checkpoint))[0] == [3, 4, 5]
+    saved = json.loads(checkpoint)
+    for counters in (
+        {"taken": 1},
+        5,
+        {**saved["iterator"]["counters"], "over": 3},
+        {**saved["iterator"]["counters"], "batches": -1},
+    ):
+        saved["iterator"]["counters"] = counters
+        with pytest.raises(ValueError, match="counters of the iterator in the checkpoint are damaged"):
+            indices("FILL", json.dumps(saved))
+
+
+@pytest.mark.parametrize(
+    "size, want",
+    [
+        (7, [[[0, 1, 2], [3, 4, 5]], [[9, 0, 1], [2, 3, 4]], [[8, 9, 0], [1, 2, 3]]]),
+        (10, [[[0, 1, 2], [3, 4, 5], [6, 7, 8]], [[2, 3, 4], [5, 6, 7], [8, 9, 0]], [[4, 5, 6], [7, 8, 9], [0, 1, 2]]]),
+        (9, [[[0, 1, 2], [3, 4, 5], [6, 7, 8]], [[9, 0, 1], [2, 3, 4], [5, 6, 7]], [[8, 9, 0], [1, 2, 3], [4, 5, 6]]]),
+    ],
+)
+def test_the_batch_that_a_size_drops_is_taken(size, want):
+    """What DALI 2.4.0 does: the next epoch begins after the batch that was dropped."""
+    batches = indices("DROP", size=size)
+    assert [epoch_of(batches) for _ in range(3)] == want
+
+
+def test_a_source_that_ends_with_the_epoch_may_end_at_the_dropped_batch():
+    def batches_of_an_epoch():
+        yield from (np.arange(3), np.arange(3, 6), np.arange(6, 7))
+
+    @pipeline_def(batch_size=3, num_threads=1)
+    def fed():
+        return fn.external_source(batches_of_an_epoch, cycle="raise")
+
+    batches = NumpyIterator([fed()], ["n"], size=7, last_batch_policy=LastBatchPolicy.DROP)
+    assert [epoch_of(batches) for _ in range(3)] == [[[0, 1, 2], [3, 4, 5]]] * 3

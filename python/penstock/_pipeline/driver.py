@@ -9,6 +9,7 @@ from .._base.element_types import DType
 from .._base.log import warn
 from .._graph import DataNode
 from .._sources import begin_anew
+from .saved import text_of_checkpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -300,6 +301,20 @@ def checkpoint_of(state):
     sources = checkpoint["sources"].items()
     packed = {name: part if isinstance(part, str) else json.dumps(part) for name, part in sources}
     return json.dumps({**checkpoint, "sources": packed}, separators=(",", ":")).encode()
+
+
+def with_counters(checkpoint, form, counters):
+    """A checkpoint with the counters of the iterator, and with what an iterator must have that goes on with them."""
+    made = {**json.loads(checkpoint), "iterator": {"form": form, "counters": counters}}
+    return json.dumps(made, separators=(",", ":")).encode()
+
+
+def counters_of(pipeline, form):
+    """The counters in the checkpoint with which a pipeline begins, if they are of an iterator with this form; else None."""
+    if pipeline._checkpoint is None or pipeline._consumed != (0, 0, False):
+        return None
+    saved = json.loads(text_of_checkpoint(pipeline._checkpoint)).get("iterator")
+    return saved.get("counters") if isinstance(saved, dict) and saved.get("form") == form else None
 
 
 def _unpacked(text):

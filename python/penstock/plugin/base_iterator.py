@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from enum import Enum
 
-from .._pipeline.driver import checkpoint_of, warn_of_plugin
+from .._pipeline.driver import checkpoint_of, counters_of, warn_of_plugin, with_counters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ class BaseIterator:
         )
         if reader_name is not None:
             self._plan_epochs()
+        self._continue_epoch()
         if prepare_first_batch:
             try:
                 self._states = self._driver_states() if self._pipes[0].enable_checkpointing else None
@@ -353,6 +355,9 @@ class BaseIterator:
             for driver, over in zip(self._drivers, self._over):  # shards may be larger by a batch
                 while not over:
                     over = driver.run().ends_epoch
+        elif self._policy is LastBatchPolicy.DROP and self._size >= 0 and self._share() % self._batch_size:
+            with contextlib.suppress(StopIteration):  # where the data end there
+                self._steps()  # the batch that is dropped
         self._over = [False] * len(self._pipes)
         self._ended = False
         self._batches = 0
@@ -385,10 +390,46 @@ class BaseIterator:
         return samples // self._batch_size if self._policy is LastBatchPolicy.DROP else -(-samples // self._batch_size)
 
     def checkpoints(self) -> list[bytes]:
-        """Returns the state of each pipeline after the last batch that was handed out."""
+        """Returns the state of each pipeline after the last batch that was handed out.
+
+        An iterator over pipelines that were made with them (`checkpoint=`) goes on in the same epoch, if its batch
+        size, policy and shards are the same; after the last batch of an epoch it goes on with the next one.
+        """
         if self._first is not None and self._states is not None:
-            return [checkpoint_of(state) for state in self._states]
-        return [p.checkpoint() for p in self._pipes]
+            made = [checkpoint_of(state) for state in self._states]
+        else:
+            made = [p.checkpoint() for p in self._pipes]
+        return [with_counters(checkpoint, self._form(), self._counters()) for checkpoint in made]
+
+    def _form(self):
+        """What an iterator must have in common with another one to go on with its counters."""
+        sizes = None if self._filled is None else len(self._filled.counters()["sizes"])
+        return [self._policy.name, self._batch_size, self._size, sizes, len(self._pipes)]
+
+    def _counters(self):
+        counters = {name: getattr(self, f"_{name}") for name in _COUNTERS}
+        return {**counters, "filled": None if self._filled is None else self._filled.counters()}
+
+    def _restore_counters(self, counters):
+        for name in _COUNTERS:
+            setattr(self, f"_{name}", counters[name])
+        if self._filled is not None:
+            self._filled.restore(counters["filled"])
+
+    def _continue_epoch(self):
+        """Takes the counters of the checkpoint that the pipelines resume from, of checkpoints() of such an iterator."""
+        counters = counters_of(self._pipes[0], self._form())
+        if counters is None:
+            return
+        try:
+            self._restore_counters(counters)
+            fits = len(self._over) == len(self._pipes) and min(self._epochs, self._taken, self._batches) >= 0
+        except (KeyError, TypeError):
+            fits = False
+        if not fits:
+            raise ValueError("the counters of the iterator in the checkpoint are damaged")
+        if self._ended or self._epoch_over():
+            self.reset()
 
     def _driver_states(self):
         return [driver.state() for driver in self._drivers]
@@ -408,10 +449,8 @@ class BaseIterator:
                 "the first batch is prepared: state() before it needs enable_checkpointing=True of the pipelines, or "
                 "prepare_first_batch=False"
             )
-        counters = {name: getattr(self, f"_{name}") for name in _COUNTERS}
-        counters["filled"] = None if self._filled is None else self._filled.counters()
         states = self._states if self._first is not None else self._driver_states()
-        return {"version": 2, "pipelines": states, "iterator": counters}
+        return {"version": 2, "pipelines": states, "iterator": self._counters()}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Continues from a state of an iterator with the same arguments.
@@ -430,10 +469,7 @@ class BaseIterator:
             raise ValueError("this is not a state of an iterator with these pipelines and this last_batch_policy")
         for driver, own in zip(self._drivers, pipelines):
             driver.load_state(own)
-        for name in _COUNTERS:
-            setattr(self, f"_{name}", counters[name])
-        if self._filled is not None:
-            self._filled.restore(counters["filled"])
+        self._restore_counters(counters)
         self._first = self._last = None
 
     def convert_all(self, outputs, keeps):
