@@ -17,7 +17,7 @@ def distances(side, degree, **more):
     return by[..., 0], by[..., 1]
 
 
-@pytest.mark.parametrize("degree", [2, 3, 6, 40])
+@pytest.mark.parametrize("degree", [2, 3, 6, 14, 16, 40])
 def test_all_distances_are_as_frequent(degree):
     dy, dx = distances(512, degree)
     reach = degree // 2
@@ -29,8 +29,9 @@ def test_all_distances_are_as_frequent(degree):
     assert abs(surplus) < 5 * np.sqrt(2 * (choices**2 - 1))
 
 
-def test_neighbors_and_axes_are_apart():
-    dy, dx = distances(512, 20)
+@pytest.mark.parametrize("degree", [6, 20])
+def test_neighbors_and_axes_are_apart(degree):
+    dy, dx = distances(512, degree)
     for a, b in [
         (dy, dx),
         (dx[:, 1:], dx[:, :-1]),

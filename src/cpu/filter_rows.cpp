@@ -19,6 +19,7 @@ void plan_row(const int32_t* base, int64_t count, int step, const float* weight,
               RowPlan& plan) {
   plan.lanes = lanes;
   plan.parts = 0;
+  plan.held = plan.narrow = false;
   if (lanes == 0 || count == 0) return;
   const int64_t outputs = count * channels, groups = (outputs + lanes - 1) / lanes, padded = groups * lanes;
   const int32_t reach = (taps - 1) * std::abs(step) * channels;
@@ -31,16 +32,19 @@ void plan_row(const int32_t* base, int64_t count, int step, const float* weight,
   for (int parts : {1, 2, 4}) {
     const int64_t n = lanes / parts;
     plan.base.resize(groups * parts);
-    bool fits = true, held = parts == 1;
+    bool fits = true, held = parts == 1, narrow = held;
     for (int64_t p = 0; p < groups * parts && fits; ++p) {
       const auto [low, high] = std::minmax_element(&plan.index[p * n], &plan.index[p * n] + n);
       plan.base[p] = *low;
       fits = *high - *low < 2 * lanes;
       held &= *high - *low + reach < 2 * lanes;
+      narrow &= *high - *low < lanes;
     }
     if (!fits) continue;
     plan.parts = parts;
-    plan.held = held;
+    // AVX2 takes from two registers by three instructions, from one by one.
+    if (narrow && lanes == 8) held = false;
+    plan.held = held, plan.narrow = narrow && !held;
     if (held && step < 0)
       for (int32_t& b : plan.base) b -= reach;
     for (int64_t p = 0; p < groups * parts; ++p)

@@ -14,6 +14,7 @@ namespace penstock {
 struct RowPlan {
   int lanes = 0, parts = 0;   // parts 0: no plan; the samples that outputs read are too far apart
   bool held = false;          // one part, and all taps of a group are in the two registers: they are read once
+  bool narrow = false;        // one part, and the samples of each tap are in one register; not held
   std::vector<int32_t> base;  // by group and part: the lowest sample of tap 0; if held, of all taps
   LineVector<int32_t> index;  // by group and lane: the sample of tap 0, minus the base
   LineVector<float> weight;   // by group, tap and lane

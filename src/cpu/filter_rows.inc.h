@@ -261,6 +261,7 @@ inline void horizontal_gray(const float* acc, const int32_t* base, int step, con
 #if PENSTOCK_TARGET_FLOATS == 16
 using Index = __m512i;
 inline Wide pick(Wide low, Wide high, Index index) { return _mm512_permutex2var_ps(low, index, high); }
+inline Wide pick(const float* p, Index index) { return _mm512_permutexvar_ps(index, load_wide(p)); }
 inline Index moved(Index index, int by) { return _mm512_add_epi32(index, _mm512_set1_epi32(by)); }
 template <int kParts, int kPart> inline Wide take_part(Wide rest, Wide part) {
   constexpr int n = 16 / kParts;
@@ -273,6 +274,7 @@ inline Wide pick(Wide low, Wide high, Index index) {
   return _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, index), _mm256_permutevar8x32_ps(high, index),
                           _mm256_castsi256_ps(_mm256_slli_epi32(index, 28)));
 }
+inline Wide pick(const float* p, Index index) { return _mm256_permutevar8x32_ps(load_wide(p), index); }
 inline Index moved(Index index, int by) { return _mm256_add_epi32(index, _mm256_set1_epi32(by)); }
 template <int kParts, int kPart> inline Wide take_part(Wide rest, Wide part) {
   constexpr int n = 8 / kParts;
@@ -281,7 +283,7 @@ template <int kParts, int kPart> inline Wide take_part(Wide rest, Wide part) {
 inline __m256i load_index(const int32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 #endif
 
-inline Wide pick(const float* p, Index index) { return pick(load_wide(p), load_wide(p + kWide), index); }
+inline Wide pick_of_two(const float* p, Index index) { return pick(load_wide(p), load_wide(p + kWide), index); }
 
 // kPast: past the caches, to a place that is a multiple of the vector.
 template <bool kPast> inline void store_result(float* p, Wide v) {
@@ -314,6 +316,29 @@ void resample_held(const float* const* acc, const RowPlan& plan, int step, int s
   }
 }
 
+template <int kPlanes, bool kPast, int kTaps = 0>
+void resample_narrow(const float* const* acc, const RowPlan& plan, int step, int some_taps, float* const* out,
+                     int64_t begin, int64_t end) {
+  const int taps = kTaps ? kTaps : some_taps;
+  const float* from[kPlanes];
+  float* to[kPlanes];
+  for (int c = 0; c < kPlanes; ++c) from[c] = acc[c], to[c] = out[c];
+  const int64_t groups = (end + kWide - 1) / kWide;
+  for (int64_t g = begin / kWide; g < groups; ++g) {
+    const Index index = load_index(&plan.index[g * kWide]);
+    const int64_t base = plan.base[g];
+    const float* weight = &plan.weight[g * taps * kWide];
+    Wide s[kPlanes];
+    const Wide first = load_wide(weight);
+    for (int c = 0; c < kPlanes; ++c) s[c] = multiply(first, pick(from[c] + base, index));
+    for (int k = 1; k < taps; ++k) {
+      const Wide w = load_wide(weight + k * kWide);
+      for (int c = 0; c < kPlanes; ++c) s[c] = multiply_add(w, pick(from[c] + base + int64_t{k} * step, index), s[c]);
+    }
+    for (int c = 0; c < kPlanes; ++c) store_result<kPast>(to[c] + (g * kWide - begin), s[c]);
+  }
+}
+
 template <int kPlanes, int kParts, bool kPast>
 void resample_groups(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out, int64_t begin,
                      int64_t end) {
@@ -326,11 +351,11 @@ void resample_groups(const float* const* acc, const RowPlan& plan, int step, int
     const int32_t* base = &plan.base[g * kParts];
     const float* weight = &plan.weight[g * taps * kWide];
     auto sample = [&](const float* plane, int64_t hop) __attribute__((always_inline)) {
-      Wide v = pick(plane + base[0] + hop, index);
-      if constexpr (kParts > 1) v = take_part<kParts, 1>(v, pick(plane + base[1] + hop, index));
+      Wide v = pick_of_two(plane + base[0] + hop, index);
+      if constexpr (kParts > 1) v = take_part<kParts, 1>(v, pick_of_two(plane + base[1] + hop, index));
       if constexpr (kParts > 2) {
-        v = take_part<kParts, 2>(v, pick(plane + base[2] + hop, index));
-        v = take_part<kParts, 3>(v, pick(plane + base[3] + hop, index));
+        v = take_part<kParts, 2>(v, pick_of_two(plane + base[2] + hop, index));
+        v = take_part<kParts, 3>(v, pick_of_two(plane + base[3] + hop, index));
       }
       return v;
     };
@@ -352,6 +377,11 @@ void resample_parts(const float* const* acc, const RowPlan& plan, int step, int 
     if (taps == 2) return resample_held<kPlanes, kPast, 2>(acc, plan, step, taps, out, begin, end);
     if (taps == 4) return resample_held<kPlanes, kPast, 4>(acc, plan, step, taps, out, begin, end);
     return resample_held<kPlanes, kPast>(acc, plan, step, taps, out, begin, end);
+  }
+  if (plan.narrow) {
+    if (taps == 2) return resample_narrow<kPlanes, kPast, 2>(acc, plan, step, taps, out, begin, end);
+    if (taps == 4) return resample_narrow<kPlanes, kPast, 4>(acc, plan, step, taps, out, begin, end);
+    return resample_narrow<kPlanes, kPast>(acc, plan, step, taps, out, begin, end);
   }
   switch (plan.parts) {
     case 1: return resample_groups<kPlanes, 1, kPast>(acc, plan, step, taps, out, begin, end);

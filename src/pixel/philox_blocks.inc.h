@@ -36,28 +36,38 @@ struct RoundKeys {
       key0[r] = Vector{} + (stream.key0 + r * 0x9E3779B9u), key1[r] = Vector{} + (stream.key1 + r * 0xBB67AE85u);
   }
 };
-// The words of blocks from i on.
-inline void generate(const RoundKeys& keys, Vector sample, Vector block, size_t i, PhiloxColumns& out) {
+// The words of blocks from i on: of two vectors, whose rounds do not wait for one another. A round's products come last,
+// for the rest is known before.
+inline void generate(const RoundKeys& keys, const Vector (&sample)[2], const Vector (&block)[2], size_t i,
+                     PhiloxColumns& out) {
   const Vector factor0 = Vector{} + 0xD2511F53u, factor1 = Vector{} + 0xCD9E8D57u;
-  Vector word0 = sample, word1 = sample >> 32, word2 = block, word3 = block >> 32;
-  for (int r = 0; r < 10; ++r) {
-    const Vector p0 = multiply(word0, factor0), p1 = multiply(word2, factor1);
-    word0 = upper(p1) ^ word1 ^ keys.key0[r], word1 = p1;
-    word2 = upper(p0) ^ word3 ^ keys.key1[r], word3 = p0;
-  }
-  const Vector words[4] = {word0, word1, word2, word3};
-  for (int k = 0; k < 4; ++k) {
-    const auto narrow = __builtin_convertvector(words[k], Words);
-    std::memcpy(&out.word[k][i], &narrow, sizeof narrow);
-  }
+  Vector word[2][4];
+  for (int v = 0; v < 2; ++v)
+    word[v][0] = sample[v], word[v][1] = sample[v] >> 32, word[v][2] = block[v], word[v][3] = block[v] >> 32;
+  for (int r = 0; r < 10; ++r)
+    for (int v = 0; v < 2; ++v) {
+      const Vector p0 = multiply(word[v][0], factor0), p1 = multiply(word[v][2], factor1);
+      word[v][0] = (word[v][1] ^ keys.key0[r]) ^ upper(p1), word[v][1] = p1;
+      word[v][2] = (word[v][3] ^ keys.key1[r]) ^ upper(p0), word[v][3] = p0;
+    }
+  for (int k = 0; k < 4; ++k)
+    for (int v = 0; v < 2; ++v) {
+      const auto narrow = __builtin_convertvector(word[v][k], Words);
+      std::memcpy(&out.word[k][i + static_cast<size_t>(v) * kLanes], &narrow, sizeof narrow);
+    }
 }
 
+// n is a multiple of two vectors.
 inline void blocks_of(const RandomStream& stream, const uint64_t* samples, size_t n, uint64_t b, PhiloxColumns& out) {
   const RoundKeys keys(stream);
-  for (size_t i = 0; i < n; i += kLanes) generate(keys, load(samples + i), Vector{} + b, i, out);
+  const Vector block = Vector{} + b;
+  for (size_t i = 0; i < n; i += 2 * kLanes)
+    generate(keys, {load(samples + i), load(samples + i + kLanes)}, {block, block}, i, out);
 }
 inline void numbered_blocks(const RandomStream& stream, const uint64_t* numbers, size_t n, PhiloxColumns& out) {
   const RoundKeys keys(stream);
-  for (size_t i = 0; i < n; i += kLanes) generate(keys, Vector{} + stream.sample, load(numbers + i), i, out);
+  const Vector sample = Vector{} + stream.sample;
+  for (size_t i = 0; i < n; i += 2 * kLanes)
+    generate(keys, {sample, sample}, {load(numbers + i), load(numbers + i + kLanes)}, i, out);
 }
 #endif

@@ -21,7 +21,7 @@ CALLS = {
         {"interp_type": 0, "freq_x": 3.7, "phase_y": -90.0, "ampl_x": 17.3},
         {"interp_type": 0, "ampl_x": 1e30, "ampl_y": 3.0},
     ],
-    "jitter": [{"nDegree": 9, "seed": 3}],
+    "jitter": [{"nDegree": 9, "seed": 3}, {"nDegree": 16, "seed": 3}],
 }
 
 

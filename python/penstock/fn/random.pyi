@@ -45,8 +45,8 @@ def beta(
     one scalar per sample. The random numbers come from Philox4x32-10, keyed on the seed, the
     epoch, the sample and, unless the operator has a seed of its own, the operator: they are the
     same on any number of threads and any device. Source: two gamma distributed numbers
-    (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000), compared by
-    their logarithms.
+    (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000), from one pair
+    of normal numbers (Box and Muller, 1958).
 
     Computes in float64: shape parameters far from 1 give logarithms that float32 could not tell
     apart.

@@ -9,6 +9,6 @@
 namespace penstock {
 
 // Fills a dense view of float32 or float64.
-void draw_betas(const View& out, const RandomStream& stream, const GammaShape& alpha, const GammaShape& beta);
+void draw_betas(const View& out, const RandomStream& stream, const BetaShapes& shapes);
 
 }  // namespace penstock
