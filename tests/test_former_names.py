@@ -2,6 +2,7 @@
 """Pickles, checkpoints and states that version 0.1.0 wrote before its modules moved: they load, and mean the same."""
 
 import importlib
+import inspect
 import pickle
 import subprocess
 import sys
@@ -103,7 +104,20 @@ def test_old_checkpoints_and_states():
 def test_modules_that_moved(name):
     now = importlib.import_module(_former_names.now(f"penstock.{name}"))
     before = importlib.import_module(f"penstock.{name}")
-    assert {n: v for n, v in vars(now).items() if not n.startswith("__")}.items() <= vars(before).items()
+    shown = ("__all__", "__doc__", "__file__")
+    assert {n: v for n, v in vars(now).items() if n in shown or not n.startswith("__")}.items() <= vars(before).items()
+    assert inspect.getsource(before) == inspect.getsource(now)
+    assert hasattr(before, "__path__") == hasattr(now, "__path__")
+    importlib.reload(before)
+
+
+def test_a_module_that_moved_is_a_program():
+    """With the options of the one that it is now."""
+    told = [
+        subprocess.run([sys.executable, "-m", f"penstock.{name}", "--help"], capture_output=True, text=True, check=True)
+        for name in ("commands", "_commands")
+    ]
+    assert told[0].stdout == told[1].stdout != ""
 
 
 @pytest.mark.parametrize("name", ["no_such_module", "graph.no_such_module", "node"])

@@ -267,7 +267,7 @@ def test_threads_of_a_function_share_a_picture(tmp_path):
             assert type(got[0]) is type(want[0]) and str(got[0]) == str(want[0])
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", None, float("inf"), float("nan")])
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", None, float("inf"), float("nan"), True, np.True_])
 def test_numbers_of_threads_that_are_none(threads):
     with pytest.raises(ValueError, match="num_threads must be a whole number of at least 1"):
         tensors().compile(num_threads=threads)

@@ -657,3 +657,32 @@ def test_a_saved_pipeline_keeps_a_layout_whose_dimensions_only_data_tell(tmp_pat
 
     (out,) = Pipeline.deserialize(pipe().serialize()).run()
     assert out.layout() == "HWC" and list(out[0].shape()) == [2, 4, 3]
+
+
+class OfFolder(Pipeline):
+    """A pipeline of the arrays in a folder, by define_graph()."""
+
+    def __init__(self, folder):
+        super().__init__(1, 1)
+        self.folder = folder
+
+    def define_graph(self):
+        return fn.readers.numpy(file_root=self.folder, file_filter="*.npy", name="reader")
+
+
+@pytest.mark.parametrize("kind", ["function", "class", "outputs"])
+def test_a_start_that_fails_may_be_tried_again(tmp_path, kind):
+    """It says the same again, until the file is there: not that there are no outputs, or two readers."""
+    if kind == "class":
+        pipe = OfFolder(str(tmp_path))
+    elif kind == "function":
+        pipe = pipeline_def(OfFolder.define_graph)(batch_size=1, num_threads=1, self=OfFolder(str(tmp_path)))
+    else:
+        pipe = Pipeline(1, 1)
+        with pipe:
+            pipe.set_outputs(fn.readers.numpy(file_root=str(tmp_path), file_filter="*.npy", name="reader"))
+    for _ in range(2):
+        with pytest.raises(penstock.DataError, match=r'no file matches "\*.npy"'):
+            pipe.run()
+    np.save(tmp_path / "a.npy", np.float32([1, 2]))
+    assert pipe.run()[0].as_array().tolist() == [[1, 2]]

@@ -55,9 +55,11 @@ class _Finder:
             return None
         import importlib.util  # late: few programs need it
 
-        if importlib.util.find_spec(there) is None:
+        found = importlib.util.find_spec(there)
+        if found is None:
             return None
-        return importlib.machinery.ModuleSpec(name, _Finder, is_package=True)
+        package = found.submodule_search_locations is not None
+        return importlib.machinery.ModuleSpec(name, _Finder, is_package=package)
 
     @staticmethod
     def create_module(spec):
@@ -66,7 +68,14 @@ class _Finder:
     @staticmethod
     def exec_module(module):
         found = importlib.import_module(now(module.__name__))
-        vars(module).update({name: value for name, value in vars(found).items() if not name.startswith("__")})
+        shown = ("__all__", "__doc__", "__file__")
+        vars(module).update({k: v for k, v in vars(found).items() if k in shown or not k.startswith("__")})
+
+    @staticmethod
+    def get_code(name):
+        """What python -m runs."""
+        there = now(name)
+        return importlib.util.find_spec(there).loader.get_code(there)
 
 
 sys.meta_path.append(_Finder)

@@ -261,7 +261,7 @@ def _number_of(stream):
 def _threads(given):
     try:
         count = int(given)
-        whole = count == given
+        whole = count == given and type(given).__name__ not in ("bool", "bool_")  # NumPy's has two names
     except (TypeError, ValueError, OverflowError):  # None, texts, infinity
         whole = False
     if not whole or count < 1:

@@ -205,10 +205,36 @@ bool CpuStage::Sample::fill_outside() {
   return coverage != Coverage::none;
 }
 
+void CpuStage::blame_file(std::span<const StageInput> in, Error& e) const {
+  if (!state_->decodes || e.kind() != ErrorKind::argument) return;
+  std::vector<uint8_t> pixels;
+  DecodeTask whole;
+  auto error = error_of([&] {
+    whole.file = in[0].encoded;
+    whole.params = state_->program.nodes[0].op->decode_params();
+    read_headers(whole);
+    whole.region = {0, 0, whole.info.height, whole.info.width};
+    const int64_t row = int64_t{whole.info.width} * output_channels(whole.info, whole.params.type);
+    const size_t row_bytes = checked_bytes(row, size_of(whole.params.dtype));
+    pixels.resize(checked_bytes(whole.info.height, row_bytes));
+    whole.sink = {pixels.data(), static_cast<int64_t>(row_bytes)};
+    decode_images(std::span(&whole, 1));
+  });
+  if (!error && whole.error) error = std::move(*whole.error);
+  if (error && error->kind() == ErrorKind::data) e = std::move(*error);
+}
+
 void CpuStage::run_sample(const SampleContext& context, std::span<const StageInput> in, const AllocateOutput& allocate,
                           CpuScratch& scratch) const {
   const int64_t begin = clock_ns();
-  Sample sample(*this, context, in, allocate, scratch, 0);
+  std::optional<Sample> prepared;
+  try {
+    prepared.emplace(*this, context, in, allocate, scratch, 0);
+  } catch (Error& e) {
+    blame_file(in, e);
+    throw;
+  }
+  Sample& sample = *prepared;
   int64_t decoded = begin;
   if (sample.decodes()) {
     decode_images(std::span(&sample.decode, 1));
@@ -239,6 +265,8 @@ void CpuStage::run_together(std::span<StageTask> tasks, CpuScratch& scratch) con
       decodes[n] = samples[i]->decode;
       of_decode[n++] = i;
     });
+  for (StageTask& t : tasks)
+    if (t.error) blame_file(t.in, *t.error);
   int64_t decoded = begin;
   if (n > 0) {
     decode_images(std::span(decodes, n));

@@ -63,6 +63,9 @@ class CpuStage {
   // Node by node, for stages that cannot run frame by frame.
   void run_nodes(const SampleContext& s, std::span<const StageInput> in, const AllocateOutput& allocate,
                  CpuScratch& scratch) const;
+  // Where another operator has refused a picture by its size: why the file cannot be decoded, if so. As if the
+  // operators had run one after the other.
+  void blame_file(std::span<const StageInput> in, Error& e) const;
   // For all values, the inputs first.
   std::vector<Shape> value_shapes(const SampleContext& s, std::span<const Shape> in) const;
   std::unique_ptr<State> state_;

@@ -2,6 +2,9 @@
 #include "exec/call.h"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
 
 #include "base/notice.h"
 #include "base/thread_pool.h"
@@ -25,21 +28,32 @@ CpuScratch& thread_scratch() {
 // With fewer elements than this, a call is cheaper than waking other threads.
 constexpr int64_t kParallelElements = 1 << 16;
 
-// Runs body(i) for samples, and keeps the errors of single samples if the call wants them.
+// Runs body(i) for samples, and keeps the errors of single samples if the call wants them. Else it ends with that of the
+// first sample; those after it need not be computed.
 class Samples {
  public:
-  Samples(const OpInfo& info, int n, SampleErrors* errors) : info_(info), n_(n), errors_(errors) {
+  // decodes: what is wrong with a file is known before what is wrong with the window of another one.
+  Samples(const OpInfo& info, int n, SampleErrors* errors, bool decodes = false)
+      : info_(info), n_(n), decodes_(decodes), errors_(errors), first_(int64_t{2} * n) {
     if (errors) errors->assign(static_cast<size_t>(n), std::nullopt);
   }
   int size() const { return n_; }
-  bool failed(int i) const { return errors_ && (*errors_)[static_cast<size_t>(i)]; }
-  void fail(int i, Error e) const {
+  bool failed(int i) const { return errors_ ? (*errors_)[static_cast<size_t>(i)].has_value() : i >= first_; }
+  void fail(int i, Error e) {
     name_sample(e, i, n_);
-    if (!errors_) throw e;
     if (e.op.empty()) e.op = info_.name;
-    (*errors_)[static_cast<size_t>(i)] = std::move(e);
+    if (errors_) {
+      (*errors_)[static_cast<size_t>(i)] = std::move(e);
+      return;
+    }
+    const int64_t place = decodes_ && e.kind() == ErrorKind::argument ? int64_t{n_} + i : i;
+    std::lock_guard lock(mutex_);
+    if (!error_ || place < first_) first_ = place, error_ = std::move(e);
   }
-  template <class F> void run(int i, F&& body) const {
+  void raise_first() const {
+    if (error_) throw *error_;
+  }
+  template <class F> void run(int i, F&& body) {
     if (failed(i)) return;
     try {
       body(i);
@@ -57,7 +71,11 @@ class Samples {
  private:
   const OpInfo& info_;
   int n_;
+  bool decodes_;
   SampleErrors* errors_;
+  std::atomic<int64_t> first_;  // place of the sample that has failed, if the call ends with it
+  std::mutex mutex_;
+  std::optional<Error> error_;  // its
 };
 
 int64_t elements_of(std::span<const Batch> batches) {
@@ -70,7 +88,7 @@ int64_t elements_of(std::span<const Batch> batches) {
 // The shapes of all outputs. Those of a batch-wide operator may be work for all threads.
 std::shared_ptr<const void> find_shapes(const BoundOp& op, std::span<const Batch> inputs,
                                         std::span<const ValueType> types, const ContextOf& context,
-                                        std::vector<Batch>& out, const Samples& samples) {
+                                        std::vector<Batch>& out, Samples& samples) {
   const RefuseSample refuse = [&](int i, Error e) { samples.fail(i, std::move(e)); };
   if (!op.info->batch_wide || elements_of(inputs) < kParallelElements)
     return run_whole_shapes(op, inputs, types, context, out, refuse);
@@ -79,7 +97,7 @@ std::shared_ptr<const void> find_shapes(const BoundOp& op, std::span<const Batch
   return run_whole_shapes(op, inputs, types, context, out, refuse);
 }
 
-void for_samples(const Samples& samples, int64_t elements, const std::function<void(int)>& body) {
+void for_samples(Samples& samples, int64_t elements, const std::function<void(int)>& body) {
   const int n = samples.size();
   if (elements < kParallelElements) {
     for (int i = 0; i < n; ++i) samples.run(i, body);
@@ -100,14 +118,14 @@ void use_memory(Batch& out, const Batch& target, const Samples& samples) {
 std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Batch> inputs, bool gives_size,
                                 const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
                                 std::span<const Batch* const> into, SampleErrors* errors, SampleLacks* lacks) {
-  const Samples samples(*op->info, inputs[0].size(), errors);
+  const bool decodes = op->traits().decodes;
+  Samples samples(*op->info, inputs[0].size(), errors, decodes);
   StageProgram program;
   std::vector<int> operands;
   for (const auto& b : inputs) {
     program.inputs.push_back({b.dtype(), b.ndim(), b.layout()});
     operands.push_back(static_cast<int>(operands.size()));
   }
-  const bool decodes = op->traits().decodes;
   program.outputs = {append_node(program, std::move(op), operands, context.draws)};
   if (gives_size) program.sizes = {0};
   const CpuStage stage(std::move(program));
@@ -164,6 +182,7 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
     }
     tell_lacking(inputs[0].sample(i).source, i, n, lacking, lacks);
   });
+  samples.raise_first();
   std::vector<Batch> result;
   out.set_layout(node.type.layout.size() == out.ndim() ? node.type.layout : Layout{});
   result.push_back(std::move(out));
@@ -176,7 +195,7 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
                                 const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
                                 int batch_size, std::span<const Batch* const> into, SampleErrors* errors) {
   const OpInfo& info = *op->info;
-  const Samples samples(info, batch_size, errors);
+  Samples samples(info, batch_size, errors);
   std::vector<ValueType> types, out_types(info.count_outputs ? info.count_outputs(*op) : info.outputs);
   for (const auto& b : inputs) {
     ValueType t{b.dtype(), b.ndim(), b.layout()};
@@ -198,12 +217,14 @@ std::vector<Batch> run_whole_op(std::shared_ptr<BoundOp> op, std::span<const Bat
       b.allocate(memory);
     }
   }
+  if (inputs.empty()) samples.raise_first();
   if (draw_scalars(*op, inputs, context_of, out)) return out;
   for_samples(samples, elements_of(out) + elements_of(inputs), [&](int i) {
     SampleContext c = context_of(i);
     c.batch_state = state.get();
     run_whole_sample(*op, inputs, types, c, out);
   });
+  samples.raise_first();
   samples.empty_failed(out);
   return out;
 }

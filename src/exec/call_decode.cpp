@@ -97,12 +97,14 @@ class Decoding {
     each([&](int i) {
       if (!pictures_[i].error) probe(i);
     });
-    raise_first();
+    for (Picture& x : pictures_)
+      if (x.error) x.shape = {};  // it is not decoded
     Batch out = allocate();
     decode_group();
     std::vector<int> again;
     for (size_t i = 0; i < pictures_.size(); ++i)
-      if (pictures_[i].declined || pictures_[i].error) again.push_back(static_cast<int>(i));
+      if (pictures_[i].shape.size() > 0 && (pictures_[i].declined || pictures_[i].error))
+        again.push_back(static_cast<int>(i));
     for_each(static_cast<int>(again.size()), [&](int k) { decode_here(again[k]); });
     raise_first();
     for (const int i : again) {
@@ -169,11 +171,14 @@ class Decoding {
 
   Batch allocate() {
     Batch out(params_.dtype, 3, "HWC", encoded_.size());
-    for (int i = 0; i < out.size(); ++i) out.sample(i).shape = shape_of(pictures_[i].region, pictures_[i].shape);
+    for (int i = 0; i < out.size(); ++i)
+      out.sample(i).shape =
+          pictures_[i].shape.size() == 0 ? Shape::filled(3, 0) : shape_of(pictures_[i].region, pictures_[i].shape);
     out.allocate(memory_of_regions(runtime_.memory(place_.gpu)), place_.stream);
     for (int i = 0; i < out.size(); ++i) {
       Picture& x = pictures_[i];
       x.target = out.sample(i).data;
+      if (x.shape.size() == 0) continue;
       show_region(out.sample(i), x.shape, x.region, x.target, params_.dtype);
       out.sample(i).source = encoded_.sample(i).source;
     }
@@ -185,7 +190,7 @@ class Decoding {
     std::vector<int> of;
     for (size_t i = 0; i < pictures_.size(); ++i) {
       const Picture& x = pictures_[i];
-      if (x.declined) continue;
+      if (x.declined || x.shape.size() == 0) continue;
       images.push_back({x.file, &x.info, x.target, std::nullopt, {}, x.header});
       if (!window_.nodes.empty()) images.back().region = {x.region.y, x.region.x, x.region.height, x.region.width};
       of.push_back(static_cast<int>(i));

@@ -8,6 +8,7 @@
 #include "base/error_of.h"
 #include "exec/drop_samples.h"
 #include "exec/steps/frames.h"
+#include "graph/at_fault.h"
 
 namespace penstock {
 
@@ -33,9 +34,11 @@ void ErrorPolicy::settle_or_throw(Iteration& it, StepRunner& step, const RunSamp
   const OnError policy = context_.options.on_error;
   auto errors = std::move(it.errors);
   it.errors.clear();
-  std::sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
-  for (auto& bad : errors)
-    if (!is_of_data(bad.error) || policy == OnError::raise || context_.sources.primary() < 0) throw bad.error;
+  std::stable_sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
+  const bool all = policy == OnError::raise || context_.sources.primary() < 0;
+  const auto ends = [&](const Error& e) { return all || !is_of_data(e); };
+  if (const auto* bad = first_to_raise(errors, ends, [&](const Error& e) { return step.blamed(e).id; }))
+    throw bad->error;
   if (policy == OnError::replace && it.late && it.late->kind == LatePart::Kind::batch) throw errors.front().error;
   if (policy == OnError::replace) return replace(it, step, errors, run);
   std::vector<int> gone;

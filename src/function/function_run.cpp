@@ -92,6 +92,7 @@ void FunctionRun::take_input(size_t k) {
 
 void FunctionRun::run_step(size_t i) {
   const Step& s = *f_.compiled_.steps[i].step;
+  errors_.clear();
   try {
     switch (s.kind) {
       case Step::Kind::stage: s.gpu ? run_gpu_stage(i) : run_stage(i); break;
@@ -99,6 +100,7 @@ void FunctionRun::run_step(size_t i) {
       case Step::Kind::transfer: run_transfer(i); break;
       default: break;  // a source: the inputs are there
     }
+    settle(s);
   } catch (Error& e) {
     const Node& n = at_fault(f_.graph_, s.nodes, e);
     if (e.op.empty()) e.op = n.op;
@@ -116,12 +118,22 @@ void FunctionRun::name_error(const Step& s, int sample, Error& e) const {
   if (e.source.empty() && samples_ > 1) e.source = fmt::format("sample {}", number);
 }
 
-void FunctionRun::fail(const Step& s, int sample, Error e) {
-  name_error(s, sample, e);
-  if (!call_.errors || !is_of_data(e)) throw e;
-  const auto number = static_cast<size_t>(frame_.numbers[static_cast<size_t>(sample)]);
-  frame_.failed[number] = 1;
-  if (!(*call_.errors)[number]) (*call_.errors)[number] = std::move(e);
+void FunctionRun::fail(int sample, Error e) {
+  frame_.failed[static_cast<size_t>(frame_.numbers[static_cast<size_t>(sample)])] = 1;
+  errors_.push_back({sample, std::move(e)});
+}
+
+void FunctionRun::settle(const Step& s) {
+  if (errors_.empty()) return;
+  std::stable_sort(errors_.begin(), errors_.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
+  for (SampleError& bad : errors_) name_error(s, bad.sample, bad.error);
+  const auto ends = [&](const Error& e) { return !call_.errors || !is_of_data(e); };
+  const auto node_of = [&](const Error& e) { return at_fault(f_.graph_, s.nodes, e).id; };
+  if (const auto* bad = first_to_raise(errors_, ends, node_of)) throw bad->error;
+  for (SampleError& bad : errors_) {
+    const auto number = static_cast<size_t>(frame_.numbers[static_cast<size_t>(bad.sample)]);
+    if (!(*call_.errors)[number]) (*call_.errors)[number] = std::move(bad.error);
+  }
 }
 
 // Later steps do not see the samples that have failed: a batch-wide operator works on the others alone.

@@ -21,8 +21,9 @@ class FunctionRun {
   void take_inputs();
   void take_input(size_t k);
   void run_step(size_t i);
-  // The call throws it, or it belongs to this one of the samples that go on.
-  void fail(const Step& s, int sample, Error e);
+  // In this step, one of the samples that go on. settle() throws the error, or it belongs to the sample.
+  void fail(int sample, Error e);
+  void settle(const Step& s);
   void tell(int sample, const std::string& lacking) const;  // what its file lacks
   void name_error(const Step& s, int sample, Error& e) const;
   void drop_failed();
@@ -95,6 +96,7 @@ class FunctionRun {
   std::span<Batch> results_;
   int size_ = 0;                       // samples that go on
   int samples_ = 0;                    // of the call
+  std::vector<SampleError> errors_;    // of this step
   uint64_t trips_key_ = 0;             // of the loops' trips, for random numbers
   StreamHandle stream_ = nullptr;      // set at the first use
   bool recording_ = false;             // a CUDA graph

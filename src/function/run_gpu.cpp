@@ -113,7 +113,7 @@ void FunctionRun::run_gpu_stage(size_t i) {
   }
   for (size_t k = 0; k < c.outputs.size(); ++k) value(c.outputs[k]) = std::move(state.outputs[k]);
   state.inputs.clear();
-  for (auto& e : errors) fail(*c.step, e.sample, std::move(e.error));
+  for (auto& e : errors) fail(e.sample, std::move(e.error));
 }
 
 // For what a stage makes: the caller's, where it has the form of new memory. give_into() copies what is elsewhere.

@@ -96,9 +96,8 @@ void FunctionRun::place_known(const CpuStage& stage, Placing& to) {
     }
     try {
       stage.shapes(context(k, graph().node(c.step->nodes[0])), in, std::span(&out.sample(k).shape, 1));
-    } catch (Error& e) {
-      name_error(*c.step, k, e);
-      throw;
+    } catch (const Error&) {
+      return;  // said when the sample runs
     }
     if (!out.shape(k).known() || out.shape(k).size() != out.ndim()) return;
   }
@@ -159,7 +158,7 @@ void FunctionRun::run_together(const CpuStage& stage, const Placing& to, int fir
       s.in[0].lacking = &s.lacking;
     });
     if (error) {
-      fail(*c.step, i, std::move(*error));
+      fail(i, std::move(*error));
       continue;
     }
     s.allocate = [p = &s](int output, DType type, const Shape& shape, const Layout&) -> View {
@@ -170,7 +169,7 @@ void FunctionRun::run_together(const CpuStage& stage, const Placing& to, int fir
   }
   stage.run_together(std::span(tasks.data(), static_cast<size_t>(tasks.size())), frame_.scratch);
   for (int t = 0; t < tasks.size(); ++t)
-    if (tasks[t].error) fail(*c.step, samples[t].number, std::move(*tasks[t].error));
+    if (tasks[t].error) fail(samples[t].number, std::move(*tasks[t].error));
     else tell(samples[t].number, samples[t].lacking);
 }
 

@@ -61,7 +61,7 @@ void FunctionRun::run_whole(size_t i) {
   }
   const auto context_of = [&](int sample) { return context(sample, n); };
   const auto state = run_whole_shapes(*w.whole, w.inputs, w.types, context_of, w.outputs,
-                                      [&](int sample, Error e) { fail(*c.step, sample, std::move(e)); });
+                                      [&](int sample, Error e) { fail(sample, std::move(e)); });
   for (size_t k = 0; k < w.outputs.size(); ++k) place_whole(c.outputs[k], w.outputs[k]);
   if (!draw_scalars(*w.whole, w.inputs, context_of, w.outputs))
     for (int sample = 0; sample < size_; ++sample) {
@@ -69,7 +69,7 @@ void FunctionRun::run_whole(size_t i) {
       SampleContext s = context(sample, n);
       s.batch_state = state.get();
       if (auto error = error_of([&] { run_whole_sample(*w.whole, w.inputs, w.types, s, w.outputs); }))
-        fail(*c.step, sample, std::move(*error));
+        fail(sample, std::move(*error));
     }
   for (size_t k = 0; k < w.outputs.size(); ++k) {
     value(c.outputs[k]) = w.outputs[k];

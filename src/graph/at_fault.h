@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operator of several that ran in one pass an error is about.
 #pragma once
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -15,6 +16,18 @@ inline const Node& at_fault(const Graph& graph, const std::vector<int>& nodes, c
   for (auto id = nodes.rbegin(); id != nodes.rend(); ++id)
     if (graph.node(*id).op == e.op) return graph.node(*id);
   return graph.node(nodes.back());
+}
+
+// Of the errors of samples in one pass, in the order of the samples, the one that operators that ran one after the other
+// would have raised: of the first operator that fails, the first sample. A decoder with a window decodes first. Null: no
+// error ends the batch.
+template <class Errors, class Ends, class NodeOf>
+auto* first_to_raise(Errors& errors, const Ends& ends, const NodeOf& node_of) {
+  const auto place = [&](const Error& e) { return std::pair(node_of(e), e.kind() == ErrorKind::argument); };
+  decltype(&*errors.begin()) first = nullptr;
+  for (auto& bad : errors)
+    if (ends(bad.error) && (!first || place(bad.error) < place(first->error))) first = &bad;
+  return first;
 }
 
 }  // namespace penstock

@@ -293,6 +293,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         with defining(self):
             returned = self._outputs if self._outputs is not None else call(define_graph or self.define_graph)()
             nodes = graph.as_outputs(returned, self)
+        self._outputs = returned  # a start that fails, for a file that is not there yet, may be tried again
         if not nodes:
             raise ValueError(
                 "the pipeline has no outputs: its function returns what a batch has, as in `return images`"
@@ -300,8 +301,8 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         self.definition.graph.set_outputs(nodes, self.definition.options["mixed_outputs"])
         if self.definition.sources or self.definition.fed:
             without_unread(self.definition)
-        self._outputs, self._sinks = None, []  # nodes refer to the pipeline and would keep it alive
         self._start()
+        self._outputs, self._sinks = None, []  # nodes refer to the pipeline and would keep it alive
 
     def _executor_of(self, made, threads, depth):
         """The executor of a graph, with the options of this pipeline."""

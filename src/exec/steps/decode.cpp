@@ -4,6 +4,7 @@
 //
 // Where the next step is the only one that reads the pictures, through a map, and the engine takes regions, just what
 // that step reads is decoded (exec/decoded_region.h).
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -54,7 +55,7 @@ class DecodeStep final : public StatefulStep<DecodeState> {
   void run(Iteration& it, int first, int count, Worker& worker) override;
   bool settled(Iteration& it) override;
   bool hand_over(const std::shared_ptr<Iteration>& it) override;
-  void begin_settling(Iteration& it) override { state_of(it).again.clear(); }
+  void begin_settling(Iteration& it) override;
   void drop(Iteration& it, const std::vector<int>& gone) override;
   size_t bytes_in_use() const override { return decoder_->bytes_in_use(); }
 
@@ -109,6 +110,22 @@ void DecodeStep::run(Iteration& it, int first, int count, Worker&) {
   for (int item = first; item < first + count; ++item) {
     const int i = state.again.empty() ? item : state.again[item];
     if (auto error = error_of([&] { decode_sample(it, state, i); })) add_error(it, i, std::move(*error));
+  }
+}
+
+// The first bad sample may be one that the engine would have been given.
+void DecodeStep::begin_settling(Iteration& it) {
+  DecodeState& state = state_of(it);
+  state.again.clear();
+  if (state.handed_over || context_.options.on_error != OnError::raise) return;
+  int first = it.size;
+  for (const auto& bad : it.errors) first = std::min(first, bad.sample);
+  for (int i = 0; i < first; ++i) {
+    const auto& x = state.samples[i];
+    if (x.pixels || x.kept) continue;
+    auto error = error_of(
+        [&] { decode_region(x.file, x.info, {}, state.params, x.region, context_.gpu->pinned(), it.stream, nullptr); });
+    if (error) return add_error(it, i, std::move(*error));
   }
 }
 

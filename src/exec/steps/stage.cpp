@@ -78,7 +78,8 @@ std::shared_ptr<CpuStage> StageStep::stage_for(Iteration& it) {
   return made;
 }
 
-// Whether all sizes are known before a pixel moves.
+// Whether all sizes are known before a pixel moves. An operator that refuses one says so when its sample runs, with the
+// errors of the others.
 bool StageStep::find_shapes(const Iteration& it, const StageState& state, std::vector<Shape>& shapes) const {
   const auto& first = state.runner->program().nodes[0].op;
   const bool decodes = step.lazy_source || first->traits().decodes;
@@ -91,9 +92,8 @@ bool StageStep::find_shapes(const Iteration& it, const StageState& state, std::v
     }
     try {
       state.runner->shapes(context_.context(it, i, node), in, std::span(&shapes[i], 1));
-    } catch (Error& e) {
-      name_sample(context_, it, i, e);
-      throw;
+    } catch (const Error&) {
+      return false;
     }
     if (!shapes[i].known()) return false;
   }
