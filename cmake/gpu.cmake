@@ -30,7 +30,7 @@ list(PREPEND kernel_sources cuda/kernels/spellings.h pixel/frame_colors.h launch
 file(GLOB whole_kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/whole/kernels/*.h
      src/families/*/kernels/*.h)
 list(PREPEND whole_kernels pixel/prelude.h pixel/extremes.h pixel/gamma.h pixel/frame_colors.h launch/find_entry.h
-     launch/entry.h launch/global_memory.h launch/refusal.h numerics/lz4_block.h numerics/folds.h
+     launch/entry.h launch/global_memory.h launch/word_runs.h launch/refusal.h numerics/lz4_block.h numerics/folds.h
      numerics/mirrored.h numerics/loudness.h
      numerics/butterflies.inc.h numerics/fourier_plan.h numerics/fourier_stages.h numerics/convolution_stages.h)
 function(penstock_embed_headers source namespace function)

@@ -350,9 +350,12 @@ Tile choose_tile(const StageSample& g, Path path) {
   Tile t{path == Path::window ? 128 : 64, path == Path::window && g.tiling.y.taps <= 16 ? 128 : 64,
          path >= Path::shared ? 16 : 64, 0};
   // Even tiles: a multiprocessor takes a few of them, and those that got the small ones waited for the others.
-  if (path == Path::direct) t.width = kDirectWidth, t.height = t.band = even_tiles(dy.extent, kDirectHeight, 1);
-  // Rows with many taps take long: more blocks share them more evenly.
-  if (path == Path::shared && g.tiling.y.taps > 8) t.height = 32;
+  if (path <= Path::direct) t.width = kDirectWidth, t.height = t.band = even_tiles(dy.extent, kDirectHeight, 1);
+  // Rows with many taps take long: more blocks share them more evenly. But taps of a tile take long too: 32 rows count
+  // more than 64 columns.
+  const bool many = path == Path::shared && g.tiling.y.taps > 8;
+  const int low = many ? 32 : 16;
+  if (many) t.height = low;
   while (t.width > 4 && t.width / 2 >= dx.extent) t.width /= 2;
   while (t.height > 1 && t.height / 2 >= dy.extent) t.height /= 2;
   for (;;) {
@@ -361,7 +364,7 @@ Tile choose_tile(const StageSample& g, Path path) {
     if (t.bytes <= kTileBytes) return t;
     if (t.width == 1 && t.height == 1) return {};
     if (t.band > 8 && path >= Path::shared) t.band /= 2;
-    else if (t.height > 16 || t.width == 1) t.height /= 2;
+    else if (t.height > low || t.width == 1) t.height /= 2;
     else t.width /= 2;
   }
 }

@@ -54,7 +54,7 @@ void Launches::add(const WholeKernel& kernel, const AnyEntries& entries, int64_t
   int64_t total = 0;
   for (int64_t w : entries.work) total += w;
   const int64_t busy = int64_t{16} * driver_.multiprocessors(device_);
-  const int64_t block = std::clamp<int64_t>((total / busy + granule - 1) / granule, 1, 16) * granule;
+  const int64_t block = std::clamp<int64_t>((total / busy + granule - 1) / granule, 1, kernel.most) * granule;
   std::vector<int32_t> starts;
   int64_t blocks = 0;
   for (int64_t w : entries.work) {

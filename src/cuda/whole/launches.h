@@ -42,6 +42,7 @@ struct WholeKernel {
   std::string rule = {};
   const char* folder = "cuda/whole/kernels/";
   int blocks = 1;  // that registers of a multiprocessor should hold
+  int most = 16;   // granules of a block, where there are many
 };
 
 // The rows of a launch with their work. Blocks find their entry like those of stages.

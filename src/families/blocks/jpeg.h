@@ -21,7 +21,7 @@ inline void preserve(const JpegRow& row, int64_t frames, SampleWork& to, std::fu
              0,
              std::move(compress)});
   to.then();
-  to.kernel({{kHeader, "blocks::jpeg_colors", {}, {}, nullptr, kThreads},
+  to.kernel({{kHeader, "blocks::jpeg_colors", {}, {}, nullptr, kThreads, 6},
              row_bytes(row),
              frames * row.height * ((row.width + 7) / 8),
              static_cast<size_t>(kColorBytes),

@@ -4,6 +4,7 @@
 #pragma once
 #include "families/gather/kernels/tiles.h"
 #include "families/gather/kernels/twin.h"
+#include "launch/word_runs.h"
 
 namespace penstock::gather {
 
@@ -49,14 +50,24 @@ PENSTOCK_KERNEL float byte_beside(uint32_t word, int i, uint32_t rest) {
   return std::bit_cast<float>((word >> (8 * i) & 255) | (rest & ~255u));
 #endif
 }
+// Rows of floats that come by vectors: for each line of the first cache that an instruction of a warp reads the cache
+// takes its time, which bounds cubic cells. Rows beside the cell's hold what a vector reads before and after them.
+template <class T, int n> constexpr bool kByVectors = std::is_same_v<T, float> && n == 12;
 // n contiguous elements, at an offset from an address that is a multiple of 4.
 template <class T, int n> struct Line {
   T of[n];
 
   PENSTOCK_HD void read(const char* base, uint32_t offset) {
     const T* p = reinterpret_cast<const T*>(base + offset);
-    PENSTOCK_UNROLL
-    for (int i = 0; i < n; ++i) of[i] = p[i];
+    if constexpr (kByVectors<T, n>) {
+      uint32_t words[n];
+      read_words(p, words);
+      PENSTOCK_UNROLL
+      for (int i = 0; i < n; ++i) of[i] = std::bit_cast<T>(words[i]);
+    } else {
+      PENSTOCK_UNROLL
+      for (int i = 0; i < n; ++i) of[i] = p[i];
+    }
   }
 };
 // Bytes, by the aligned words that hold one of them.
@@ -119,7 +130,9 @@ template <class T, int channels, int filter, class V> struct Cell {
       wy = at_y.weight, wx = at_x.weight;
       if constexpr (!kBytes) wy += V(0), wx += V(0);  // no zeros with a sign: it would be seen in a product
     }
-    const bool inside = (y < plane.end_y) & (x < plane.end_x);
+    constexpr uint32_t kAway = kByVectors<T, taps * channels> ? 1 : 0;  // rows that are left to sample_anywhere()
+    const uint32_t end_y = plane.end_y > 2 * kAway ? plane.end_y - 2 * kAway : 0;
+    const bool inside = (y - kAway < end_y) & (x < plane.end_x);
     offset = plane.low + (inside ? y * plane.stride + x * kPixelBytes : 0);
     return inside;
   }
