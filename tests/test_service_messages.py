@@ -145,6 +145,13 @@ def test_a_port_that_is_taken(capsys):
     assert f"another program listens on port {port} of 127.0.0.1: give another --port" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("text, said", [("import nosuchmodule", "nosuchmodule"), ("x = (", r"\(.*, line 1\)")])
+def test_a_script_that_cannot_be_loaded_is_named(tmp_path, capsys, text, said):
+    (tmp_path / "train.py").write_text(text)
+    assert commands.main(["serve", f"{tmp_path}/train.py:numbers"]) == 2
+    assert re.match(f"penstock serve: '{tmp_path}/train.py' cannot be loaded: .*{said}", capsys.readouterr().err)
+
+
 @pytest.mark.parametrize(
     "arguments, said",
     [
