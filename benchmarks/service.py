@@ -7,8 +7,8 @@ pipeline in the trainer itself, tf.data service and Ray Data, in turn.
 "Ready" batches are 64 x 3 x 224 x 224 float32, 38.5 MB, which cost nothing to make: the rates are those of the way. "Training" is the
 input of a ResNet-50 in uint8 from JPEG files: the pipeline with 2 threads in the trainer, and in one worker. Peers run where their
 environments are: .venv-frameworks (make test), .venv-ray (python -m venv .venv-ray, pip install "ray[data]"). "Plain sockets" send the same
-bytes through loopback without anything else, as a bound. Each begins after ten batches that are not counted, so that the memory for
-batches is there. Medians over the rounds.
+bytes through loopback without anything else, as a bound. Each begins after 30 batches that are not counted, so that the memory for
+batches is there: the last of it came with batch 15, and fresh memory of one batch took as long as sending four. Medians over the rounds.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BYTES = 64 * 3 * 224 * 224 * 4
+BEFORE = 30  # batches, of the peers below too
 PIPELINES = """
 import numpy as np
 from penstock import fn, pipeline_def, types
@@ -51,7 +52,7 @@ data = tf.data.Dataset.from_tensors(np.ones((64, 3, 224, 224), np.float32)).repe
 data = data.apply(service.distribute("distributed_epoch", f"grpc://{address}", compression=None))
 # Another process would be a worker on another machine: this keeps its transport, not the short way within a process.
 batches = iter(data)
-for _ in range(10): next(batches)
+for _ in range(30): next(batches)
 begin = time.perf_counter()
 for _ in range(int(sys.argv[1])): next(batches).numpy()[:, 0, 0, 0].sum()
 print(time.perf_counter() - begin)
@@ -65,16 +66,16 @@ ray.data.DataContext.get_current().enable_progress_bars = False
 count = int(sys.argv[1])
 def make(rows):
     return {"x": np.ones((len(rows["id"]), 3, 224, 224), np.float32)}
-data = ray.data.range((count + 10) * 64, override_num_blocks=count + 10).map_batches(make, batch_size=64)
+data = ray.data.range((count + 30) * 64, override_num_blocks=count + 30).map_batches(make, batch_size=64)
 for i, batch in enumerate(data.iter_batches(batch_size=64, batch_format="numpy", prefetch_batches=2)):
-    if i == 9: begin = time.perf_counter()
+    if i == 29: begin = time.perf_counter()
     batch["x"][:, 0, 0, 0].sum()
 print(time.perf_counter() - begin)
 """
 
 
 def seconds(pipe, count):
-    for _ in range(10):
+    for _ in range(BEFORE):
         pipe.run()
     begin = time.perf_counter()
     for _ in range(count):
@@ -134,7 +135,7 @@ def plain_sockets(count):
     sender = subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
     try:
         batches = plain("127.0.0.1", sender.stdout.readline().split()[-1], 0)
-        for _ in range(10):
+        for _ in range(BEFORE):
             next(batches)
         begin = time.perf_counter()
         for _ in range(count):

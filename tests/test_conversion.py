@@ -388,6 +388,9 @@ def test_another_call_does_not_continue(photos, tmp_path):
         conversion.convert(photos, tmp_path / "x", "tar", shard_size=9000)
     with pytest.raises(ValueError, match="is not empty"):
         conversion.convert(photos, photos, "tar")
+    with pytest.raises(ValueError, match="where it would be a class of the source"):
+        conversion.convert(photos, photos / "new", "tar")
+    assert not (photos / "new").exists()
     shutil.copytree(photos, tmp_path / "photos")
     (tmp_path / "photos" / "cat" / "00b.jpg").write_bytes(PICTURES[0])
     with pytest.raises(ValueError, match=r"begun with other data or arguments \(source\)"):

@@ -13,8 +13,10 @@ import sys
 import time
 from pathlib import Path
 
+import penstock
 import pytest
 from penstock import commands, fn, pipeline_def, service
+from penstock.service import agreement
 from service_pipelines import checksums, numbers
 
 HERE = Path(__file__).resolve().parent
@@ -58,6 +60,20 @@ def test_a_worker_that_refuses_beside_one_that_does_not(serve):
     text = str(said[0].message)
     assert f"the worker {address(other)} makes no batches: " in text and len(said) == 1
     assert "arguments of readers differ (readers.indices: size), 31 at the worker and 30 at the trainer" in text
+
+
+def test_a_worker_of_another_version_is_refused(serve, monkeypatch):
+    """Its operators may compute other values. The job of an older trainer has no version."""
+    server, job_of = serve(numbers), agreement.job_of
+    for version in ("0.0.9", None):
+        other = {"versions of Penstock": version}
+        monkeypatch.setattr(sys.modules["penstock.service.loader"], "job_of", lambda *a: job_of(*a) | other)
+        with service.loader([address(server)], numbers(), without_workers="error") as batches:
+            with pytest.raises(
+                service.ServiceError, match="versions of Penstock differ, .*install one version"
+            ) as refused:
+                batches.run()
+        assert f'"{penstock.__version__}" at the worker and {json.dumps(version)} at' in str(refused.value)
 
 
 def test_a_long_list_of_arguments_is_compared_as_a_sum():
@@ -143,6 +159,13 @@ def test_a_port_that_is_taken(capsys):
         port = other.getsockname()[1]
         assert commands.main(["serve", f"{HERE}/service_pipelines.py:numbers", "--port", str(port)]) == 2
     assert f"another program listens on port {port} of 127.0.0.1: give another --port" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text, said", [("import nosuchmodule", "nosuchmodule"), ("x = (", r"\(.*, line 1\)")])
+def test_a_script_that_cannot_be_loaded_is_named(tmp_path, capsys, text, said):
+    (tmp_path / "train.py").write_text(text)
+    assert commands.main(["serve", f"{tmp_path}/train.py:numbers"]) == 2
+    assert re.match(f"penstock serve: '{tmp_path}/train.py' cannot be loaded: .*{said}", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,8 @@ def convert(
     if workers > 1 and kind.ending is None:
         raise ValueError(f"workers= is for files of many samples; one process writes {to!r}, with several threads")
     data = open_source(source, format, images=images, only=only)
+    if data.name == "folder" and _is_below(target, source):
+        raise ValueError(f"{target} lies in {source}, where it would be a class of the source: give a folder elsewhere")
     scaling = Scaling(shorter, quality) if shorter is not None else None
     about = data.about
     options = {"shard_size": shard_size, "image": image, "label": label}
@@ -181,6 +183,11 @@ def convert(
     if findings:
         raise ConversionError(target, findings)
     return data.count
+
+
+def _is_below(target, source):
+    inner, outer = os.path.realpath(target), os.path.realpath(os.fspath(source))
+    return "://" not in target and inner != outer and os.path.commonpath([inner, outer]) == outer
 
 
 def _write(data, target, journal, scaling, threads, shard_size, workers):

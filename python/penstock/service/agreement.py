@@ -41,11 +41,14 @@ def job_of(pipeline: Pipeline[Any], epochs: str) -> dict[str, Any]:
     Raises:
         ValueError: The batches of the pipeline have no numbers, see Pipeline.seek().
     """
+    from .. import __version__
+
     pipeline.seek(batch=0)
     state = pipeline.state()["pipeline"]
     nodes = json.loads(pipeline.definition.graph.to_json())["nodes"]
     options = pipeline.definition.options
     return {
+        "versions of Penstock": __version__,
         "seed": state["seed"],
         "batch_size": pipeline.max_batch_size,
         "epochs": epochs,
@@ -66,9 +69,14 @@ def compare(trainer: dict[str, Any], worker: dict[str, Any]) -> None:
         other = trainer.get(what)
         if other != value:
             where, value, other = _first_difference(value, other)
+            remedy = (
+                "install one version on all machines: another one may compute other values"
+                if what.startswith("versions")
+                else "start `penstock serve` with the same script and arguments"
+            )
             raise ServiceError(
                 f"the pipeline of the worker is not that of the trainer: {what} differ{where}, {_short(value)} at the worker and "
-                f"{_short(other)} at the trainer; start `penstock serve` with the same script and arguments"
+                f"{_short(other)} at the trainer; {remedy}"
             )
 
 

@@ -23,7 +23,7 @@ class Job:
     Args:
         driver: Runs the pipeline, which is closed with the job.
         keep: Batches that stay after they were sent.
-        say: Is told of each batch that cannot be made, in a line.
+        say: Takes a line for each batch that cannot be made.
     """
 
     def __init__(self, driver: Driver, keep: int, say: Callable[[str], None]) -> None:

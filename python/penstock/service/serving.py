@@ -27,7 +27,7 @@ def pipeline_of(place: str) -> Callable[..., Any]:
     """The function with @pipeline_def that "SCRIPT:PIPELINE" names.
 
     Raises:
-        ValueError: There is none.
+        ValueError: There is none, or the script cannot be loaded.
         FileNotFoundError: There is no such script.
     """
     path, colon, name = place.rpartition(":")
@@ -42,7 +42,10 @@ def pipeline_of(place: str) -> Callable[..., Any]:
         raise ValueError(f"'{path}' is not a file of Python")
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(module_name, module)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except (ImportError, SyntaxError) as error:
+        raise ValueError(f"'{path}' cannot be loaded: {error}") from None
     made = getattr(module, name, None)
     if not callable(made):
         known = [n for n, v in vars(module).items() if getattr(v, "_is_pipeline_def", False)]
