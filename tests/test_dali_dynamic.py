@@ -153,9 +153,32 @@ def test_modes_devices_and_types():
     assert isinstance(held[0], ndd.Batch) and float(held[1]) == 3.0
 
 
+def test_types_have_dalis_short_texts():
+    assert [str(t) for t in (ndd.int32, ndd.uint8, ndd.float16, ndd.bool)] == ["i32", "u8", "f16", "bool"]
+    assert ndd.dtype(str(ndd.float64)) is ndd.float64
+
+
+def test_classes_take_data_as_their_functions_do():
+    tensor = ndd.Tensor([[1, 2]], dtype=ndd.int16, layout="HW")
+    assert (tensor.dtype, tensor.layout, np.asarray(tensor).tolist()) == (ndd.int16, "HW", [[1, 2]])
+    batch = ndd.Batch([np.int32([1]), np.int32([2, 3])], dtype=ndd.float32, layout="X")
+    assert (batch.dtype, batch.layout, batch.shape) == (ndd.float32, "X", [(1,), (2,)])
+    assert ndd.Batch(np.int32([[1], [2]])).shape == [(1,), (1,)]
+
+
+def test_a_batch_has_the_type_of_its_first_sample():
+    for make in (ndd.batch, ndd.as_batch, ndd.Batch):
+        made = make([np.int32([1]), np.float32([2.7])])
+        assert made.dtype is ndd.int32 and [np.asarray(t).tolist() for t in made] == [[1], [3]]
+
+
 @pytest.mark.parametrize(
     ("kind", "message", "call"),
     [
+        (RuntimeError, "one layout", lambda: ndd.batch([ndd.tensor([1], layout="A"), ndd.tensor([1], layout="B")])),
+        (RuntimeError, "cannot be broadcast", lambda: ndd.tensor([1, 2]) + ndd.tensor([1, 2, 3])),
+        (RuntimeError, "do not fit", lambda: ndd.reshape(ndd.tensor([1, 2]), shape=[3])),
+        (RuntimeError, "no_such", lambda: list(ndd.readers.File(file_root="no_such").next_epoch())),
         (AttributeError, "no 'capture'; a pipeline's function", lambda: ndd.capture),
         (AttributeError, "no 'optical_flow'; it needs NVIDIA's engine", lambda: ndd.optical_flow),
         (AttributeError, "no 'bfloat16'", lambda: ndd.bfloat16),

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Under the names of DALI, errors of operators are also RuntimeError."""
+"""Under the names of DALI, errors of operators and pipelines are RuntimeError, ValueError and TypeError."""
 
 import numpy as np
 import pytest
 
 import penstock
-from penstock.dali import Pipeline, fn, pipeline_def, types
+from penstock.dali import Pipeline, fn, ops, pipeline_def, types
 from penstock.dali.errors import OperatorError
 
 X = np.zeros((2, 3), np.float32)
@@ -33,11 +33,63 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_both_classes_message_and_line(name):
     body, kind, said = CASES[name]
-    for wanted in (kind, RuntimeError, OperatorError):
+    for wanted in (kind, RuntimeError, ValueError, TypeError, OperatorError):
         with pytest.raises(wanted, match=f"(?s){said}") as raised:
             ran(body)
     if name not in ("a source", "a source's value", "a class"):
         assert "test_dali_errors.py" in str(raised.value), raised.value
+
+
+def of_two_structures(x):
+    if x[0, 0] > 1:
+        y = (x, x)
+    else:
+        y = (x,)
+    return y
+
+
+def set_in_one_branch(x):
+    if x[0, 0] > 1:
+        y = x
+    return y
+
+
+@pytest.mark.parametrize(
+    "body, kind, said",
+    [(of_two_structures, TypeError, "one structure"), (set_in_one_branch, UnboundLocalError, "'y' has no value here")],
+)
+def test_conditions(body, kind, said):
+    for wanted in (kind, RuntimeError, ValueError):
+        with pytest.raises(wanted, match=said):
+            ran(body)
+
+
+def test_classes_and_saved_pipelines():
+    calls = {
+        "is not a saved pipeline": lambda: Pipeline.deserialize(b"abc"),
+        "calls a function of this program": lambda: made_with(fn.python_function(source(), function=abs)).serialize(),
+        "cannot be resumed": lambda: stepped(made_with(source())).checkpoint(),
+        "to the constructor and to the call": lambda: ops.ExternalSource(lambda: X)(source=lambda: X),
+        "takes 2 arguments by position": lambda: ops.ExternalSource(1, 2, 3),
+    }
+    for said, call in calls.items():
+        with pytest.raises(RuntimeError, match=said):
+            call()
+
+
+def source():
+    return fn.external_source(lambda: [X, X])
+
+
+def made_with(output):
+    pipe = Pipeline(2, 1, None)
+    pipe.set_outputs(output)
+    return pipe
+
+
+def stepped(pipe):
+    pipe.run()
+    return pipe
 
 
 def test_exceptions_of_the_program_pass_unchanged():

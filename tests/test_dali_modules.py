@@ -120,6 +120,10 @@ def test_arguments_of_the_function_and_of_pipeline(dali):
         assert pipe(5).run()[0].as_array().tolist() == [[3, 5]] * 3
     made = pipe(5, batch_size=4)
     assert made.max_batch_size == 4 and made.run()[0].as_array().tolist() == [[4, 5]] * 4
+    both = dali.pipeline_def(num_threads=1, batch_size=2)(lambda batch_size: dali.fn.constant(idata=batch_size))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert both(batch_size=7).run()[0].as_array().tolist() == [[7]] * 2  # the function's alone, as in DALI
     with pytest.raises(ValueError, match="belongs to the function and to Pipeline"):
         penstock.pipeline_def(pipe.__wrapped__)(5, batch_size=4)
 

@@ -145,9 +145,26 @@ def test_several_outputs_and_declarations():
         dict(source=[a], repeat_last=True),
         dict(source=[a], prefetch_queue_depth=2),
         dict(cycle=True),
+        dict(source=None, num_outputs=2),
+        dict(source=[a], ndim=-1),
+        dict(source=[a], ndim=[-2]),
     ):
         with pytest.raises((TypeError, ValueError)):
             make(**wrong)
+
+
+def test_a_layout_that_is_not_the_declared_one():
+    x = np.zeros((2, 4, 3), np.uint8)
+    named = penstock.Batch(x, "WC")
+    assert source_pipe()([named], layout="WC").run()[0].layout() == "WC"
+    with pytest.raises(ValueError, match="layout 'WC', but layout='HW' was declared"):
+        source_pipe()([named], layout="HW").run()
+    p = Pipeline(2, 1, None)
+    with p:
+        p.set_outputs(fn.external_source(name="x", layout="HW"))
+    p.feed_input("x", x, layout="WC")
+    with pytest.raises(ValueError, match="layout 'WC'"):
+        p.run()
 
 
 def test_wrong_batches():

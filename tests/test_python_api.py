@@ -57,7 +57,7 @@ def test_the_stub_of_the_containers():
     for cls in (penstock.Tensor, penstock.Batch):
         named = {f.name for f in classes[cls.__name__].body if isinstance(f, ast.FunctionDef)} | inherited
         own = {n for n in vars(cls) if callable(getattr(cls, n)) or isinstance(vars(cls)[n], property)}
-        assert own - named <= {"__repr__", "_repr_html_", "__module__", "__doc__", "__new__"}, cls
+        assert own - named <= {"__repr__", "__str__", "_repr_html_", "__module__", "__doc__", "__new__"}, cls
 
 
 def test_every_argument_of_the_table():

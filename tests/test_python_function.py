@@ -103,6 +103,8 @@ def test_layouts_and_later_operators():
     assert out.layout() == "HWC" and equal(out, IMAGES)
     p = pipe(lambda x: fn.python_function(x, function=lambda v: (v, v), num_outputs=2, output_layouts=["HWC"]), IMAGES)
     assert [b.layout() for b in p.run()] == ["HWC", ""]
+    p = pipe(lambda x: fn.python_function(x, function=lambda v: (v, v), num_outputs=2, output_layouts="HWC"), IMAGES)
+    assert [b.layout() for b in p.run()] == ["HWC", "HWC"]
 
 
 def test_inputs_share_the_pipelines_memory_and_are_read_only():

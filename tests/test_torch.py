@@ -324,6 +324,10 @@ def test_features_of_any_length_from_tfrecord(tmp_path):
     tags = plugin.DALIRaggedIterator
     lists = list(plugin.DALIRaggedIterator(pipe(), ["v"], reader_name="r", output_types=[tags.SPARSE_LIST_TAG]))
     assert [[t.tolist() for t in b[0]["v"]] for b in lists] == [[[0, 1, 2], []], [[0, 1], [0, 1, 2, 3, 4]]]
+    by_text = next(plugin.DALIRaggedIterator(pipe(), ["v"], reader_name="r", output_types=["sparse_list"]))[0]["v"]
+    assert [t.tolist() for t in by_text] == [[0, 1, 2], []]
+    with pytest.raises(AssertionError, match="output_types are DENSE_TAG"):
+        plugin.DALIRaggedIterator(pipe(), ["v"], reader_name="r", output_types=["list"])
     coo = next(plugin.DALIRaggedIterator(pipe(), ["v"], reader_name="r", output_types=[tags.SPARSE_COO_TAG]))[0][
         "v"
     ].coalesce()

@@ -154,9 +154,22 @@ def _repr_html_(self):
     return html_of(self)
 
 
+def _str_of_batch(self):
+    from ._tensors_text import of_batch
+
+    return of_batch(self)
+
+
+def _str_of_tensor(self):
+    from ._tensors_text import of_tensor
+
+    return of_tensor(self)
+
+
 Batch.show = Tensor.show = show
 Batch._repr_html_ = Tensor._repr_html_ = _repr_html_
-del show, _repr_html_
+Batch.__str__, Tensor.__str__ = _str_of_batch, _str_of_tensor
+del show, _repr_html_, _str_of_batch, _str_of_tensor
 
 
 def __dir__():

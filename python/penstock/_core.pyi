@@ -152,6 +152,11 @@ class Batch(_Expressions):
         """Sample i as a NumPy array that shares the memory."""
     def reinterpret(self, new_type: Any) -> None:
         """Reinterprets the bytes as elements of another type of the same size, in place."""
+    def reset(self) -> None:
+        """Removes all samples; memory that nothing else holds is freed."""
+    @staticmethod
+    def broadcast(sample: Tensor, num_samples: int) -> Batch:
+        """A batch of the same tensor, whose memory all samples share."""
     def is_dense_tensor(self) -> bool: ...
     def is_uniform(self) -> bool:
         """Whether all samples have the same shape."""

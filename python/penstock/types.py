@@ -65,7 +65,7 @@ def Constant(
 
 
 def __dir__():
-    hidden = {"TYPE_CHECKING", "annotations", "check_policies"}
+    hidden = {"TYPE_CHECKING", "annotations", "check_policies", "natural_type"}
     modules = {name for name, value in globals().items() if isinstance(value, type(_element_types))}
     inside = {name for name in globals() if name.startswith("_") and not name.startswith("__")}
     return sorted({*globals()} - hidden - modules - inside)

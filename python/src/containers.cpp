@@ -89,6 +89,12 @@ Tensor make_tensor(nb::handle data, const std::string& layout, nb::handle dtype,
   return t;
 }
 
+Batch without_samples(DType dtype, int ndim, const std::string& layout) {
+  Batch b(dtype, ndim, {}, 0);
+  if (!layout.empty()) b.set_layout(layout);
+  return b;
+}
+
 Batch make_batch(nb::handle data, const std::string& layout, nb::handle dtype,
                  TorchLayout torch = TorchLayout::as_given) {
   std::vector<Tensor> tensors;
@@ -102,6 +108,9 @@ Batch make_batch(nb::handle data, const std::string& layout, nb::handle dtype,
     return Batch::from_tensors(std::move(tensors));
   }
   if (PyList_Check(data.ptr()) || PyTuple_Check(data.ptr())) {
+    if (nb::len(data) == 0)
+      return without_samples(dtype.is_none() ? DType::none : dtype_from(dtype.ptr()), static_cast<int>(layout.size()),
+                             layout);
     bool torchs = false;
     std::vector<Shape> shapes;
     for (nb::handle item : data) {
@@ -116,7 +125,9 @@ Batch make_batch(nb::handle data, const std::string& layout, nb::handle dtype,
   }
   // One array: its first dimension counts the samples.
   Tensor all = make_tensor(data, "", dtype, layout.empty() ? torch : TorchLayout::as_given);
-  if (all.view.shape.empty() || all.view.shape[0] == 0) bad_argument("a batch needs at least one sample");
+  if (all.view.shape.empty()) bad_argument("a batch needs at least one sample, and an array for it one axis more");
+  if (all.view.shape[0] == 0)
+    return without_samples(all.view.dtype, static_cast<int>(all.view.shape.size()) - 1, layout);
   if (!all.view.layout.has('N')) all.view.layout = {};
   Batch b = split_samples(all);
   if (!layout.empty()) b.set_layout(layout);
@@ -451,7 +462,15 @@ void bind_changes(nb::class_<Batch>& c) {
        nb::arg("names"), "Names the samples, for the errors of a pipeline that gets them.")
       .def("reinterpret", &reinterpret_all, nb::arg("new_type"),
            "Reinterprets the bytes as elements of another type of the same size, in place.")
-      .def("set_layout", [](Batch& b, const std::string& layout) { b.set_layout(layout); });
+      .def("set_layout", [](Batch& b, const std::string& layout) { b.set_layout(layout); })
+      .def(
+          "reset", [](Batch& b) { b = Batch(DType::none, 0, {}, 0); },
+          "Removes all samples; memory that nothing else holds is freed.");
+}
+
+Batch broadcast(const Tensor& sample, int num_samples) {
+  if (num_samples < 1) bad_argument("a batch needs at least one sample, got num_samples={}", num_samples);
+  return Batch::from_tensors(std::vector<Tensor>(static_cast<size_t>(num_samples), sample));
 }
 
 void bind_batch(nb::module_& m) {
@@ -464,7 +483,9 @@ void bind_batch(nb::module_& m) {
        nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
       .def_static(
           "from_dlpack_list", [](nb::list l, const std::string& layout) { return make_batch(l, layout, nb::none()); },
-          nb::arg("list_of_objects"), nb::arg("layout") = "");
+          nb::arg("list_of_objects"), nb::arg("layout") = "")
+      .def_static("broadcast", &broadcast, nb::arg("sample"), nb::arg("num_samples"),
+                  "A batch of the same tensor, whose memory all samples share.");
   bind_facts(c);
   bind_samples(c);
   bind_changes(c);

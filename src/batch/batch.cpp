@@ -53,6 +53,9 @@ Batch Batch::from_tensors(std::vector<Tensor> tensors) {
     if (t.view.shape.size() != b.ndim_)
       bad_type("all samples of a batch must have the same rank: sample 0 has {}, sample {} has {}", b.ndim_, i,
                t.view.shape.size());
+    if (!t.view.layout.empty() && !first.layout.empty() && !(t.view.layout == first.layout))
+      bad_argument("all samples of a batch must have one layout: sample 0 has '{}', sample {} has '{}'",
+                   first.layout.str(), i, t.view.layout.str());
     if (t.device != b.device_)
       bad_type("all samples of a batch must be on one device: sample 0 on {}, sample {} on {}", name_of(b.device_), i,
                name_of(t.device));

@@ -70,6 +70,9 @@ int ExternalSource::next(SourceBatch& given, int batch_size, EpochMode) {
       bad_type("the source returned {}, but dtype={} was declared", name_of(b.dtype()), name_of(t.dtype));
     if (t.ndim >= 0 && t.ndim != b.ndim())
       bad_type("the source returned {} dimensions, but ndim={} was declared", b.ndim(), t.ndim);
+    if (!t.layout.empty() && !b.layout().empty() && !(b.layout() == t.layout))
+      bad_argument("the source returned the layout '{}', but layout='{}' was declared", b.layout().str(),
+                   t.layout.str());
     if (!t.layout.empty()) b.set_layout(t.layout);
   }
   given.outputs = std::move(batches);

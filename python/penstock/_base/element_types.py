@@ -296,16 +296,38 @@ class CUDAStream:
         self.ptr = ptr
 
 
+def natural_type(value):
+    """The element type of a number of Python as a constant.
+
+    Args:
+        value: The number.
+
+    Raises:
+        OverflowError: It does not fit into INT32.
+    """
+    if isinstance(value, bool):
+        return DType.BOOL
+    if isinstance(value, float):
+        return DType.FLOAT
+    if not -(2**31) <= value < 2**31:
+        raise OverflowError(
+            f"{value} does not fit into INT32, the type of integer constants; "
+            "types.Constant(value, dtype=types.INT64) says another"
+        )
+    return DType.INT32
+
+
 class ScalarConstant:
     """Holds a number with an element type, for arithmetic with values of a pipeline.
 
     Args:
         value: The number.
-        dtype: Its element type; None: INT32 or FLOAT.
+        dtype: Its element type; None: BOOL, INT32 or FLOAT.
     """
 
     def __init__(self, value: bool | int | float, dtype: Any = None) -> None:
-        self.value, self.dtype, self.shape = value, None if dtype is None else DType(dtype), []
+        self.value, self.shape = value, []
+        self.dtype = natural_type(value) if dtype is None else DType(dtype)
 
     def __float__(self):
         return float(self.value)
@@ -322,7 +344,7 @@ class ScalarConstant:
         return bool(self.value)
 
     def __repr__(self):
-        return f"ScalarConstant({self.value}, {None if self.dtype is None else self.dtype.name})"
+        return f"ScalarConstant({self.value}, {self.dtype.name})"
 
 
 def _of_type(dtype):

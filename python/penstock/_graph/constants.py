@@ -2,7 +2,7 @@
 """Constants as the arguments of operators: which element type a number or an array has."""
 
 from .. import _core
-from .._base.element_types import DType, ScalarConstant
+from .._base.element_types import DType, ScalarConstant, natural_type
 from .._base.frames import user_line
 from .node import DataNode
 
@@ -16,25 +16,12 @@ def scalar(value):
     if isinstance(value, ScalarConstant):
         if isinstance(value.value, int) and abs(value.value) > 2**53:  # an argument is passed as float64
             return None
-        return value.value, natural_type(value.value) if value.dtype is None else value.dtype
+        return value.value, value.dtype
     if isinstance(value, (bool, int, float)) and type(value).__module__ != "numpy":
         return value, natural_type(value)
     if getattr(value, "shape", None) == () and hasattr(value, "dtype") and hasattr(value, "item"):  # NumPy's scalars
         return value.item(), _reduced(_core.tensor(value).dtype)
     return None
-
-
-def natural_type(value):
-    if isinstance(value, bool):
-        return DType.BOOL
-    if isinstance(value, float):
-        return DType.FLOAT
-    if not -(2**31) <= value < 2**31:
-        raise OverflowError(
-            f"{value} does not fit into INT32, the type of integer constants; "
-            "types.Constant(value, dtype=types.INT64) says another"
-        )
-    return DType.INT32
 
 
 def _reduced(dtype):

@@ -69,7 +69,7 @@ def dl_tensor_python_function(
         function: The function; it takes as many capsules as there are inputs.
         num_outputs: Number of outputs; for several the function returns a tuple.
         batch_processing: Calls the function with lists of all samples.
-        output_layouts: Layouts of the outputs, one or one for each.
+        output_layouts: Layouts of the outputs, one for all or one for each.
         device: "cpu" or "gpu": where the capsules are.
         name: The name of the operator in the pipeline.
         synchronize_stream: Accepted without effect: the streams order the work of a GPU.
@@ -182,7 +182,7 @@ def add_function(
         function: The function.
         num_outputs: How many values it returns.
         batch_processing: Calls it with lists of all samples.
-        output_layouts: Layouts of the outputs, one or one for each; None: none.
+        output_layouts: Layouts of the outputs, one for all or one for each; None: none.
         device: "cpu" or "gpu"; None: where the inputs are.
         name: The name of the operator in the pipeline.
         num_workers: Threads that call it; with processes=True processes.
@@ -203,7 +203,7 @@ def add_function(
     made = Function(
         op, function, count, bool(batch_processing), int(num_workers), bool(processes), wrap, unwrap, layouts
     )
-    texts = [output_layouts] if isinstance(output_layouts, str) else list(output_layouts or ())
+    texts = [output_layouts] * count if isinstance(output_layouts, str) else list(output_layouts or ())
     if len(texts) > count:
         raise ValueError(f"[{op}] output_layouts names {len(texts)} outputs of {count}\n  at {graph.user_line()}")
     if graph.current() is None and not any(isinstance(i, graph.DataNode) for i in inputs):

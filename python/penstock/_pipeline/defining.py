@@ -10,6 +10,7 @@ import types as python_types
 
 from .. import _graph as graph
 from .._base.converted_code import is_made
+from .._base.errors import is_ours
 from .._base.frames import PACKAGE
 from .._base.log import warn
 from .._settings import setting
@@ -87,6 +88,7 @@ def pruned(error):
     """The exception with the frames of user code alone; all of them where PENSTOCK_TRACEBACK=full."""
     if setting("PENSTOCK_TRACEBACK") == "full":
         return error
+    error._penstock_raised = is_ours(error)  # which its frames do not say any more
     frames, last = [], None
     step = error.__traceback__
     while step is not None:

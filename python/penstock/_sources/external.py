@@ -141,6 +141,8 @@ def external_source(
     _check_number("num_outputs", num_outputs)
     if num_outputs is not None and name is not None:
         raise ValueError("[external_source] num_outputs and name are mutually exclusive")
+    if source is None and num_outputs is not None:
+        raise ValueError("[external_source] num_outputs needs a source; for feed_input() make a node for each output")
     _check_kind(source, cycle, parallel, batch, repeat_last)
     _check_workers(parallel, no_copy, prefetch_queue_depth, bytes_per_sample_hint)
     count = 1 if num_outputs is None else int(num_outputs)
@@ -214,6 +216,8 @@ def _declared(count, layout, dtype, ndim):
     layouts, dtypes, ndims = each(layout, "layout"), each(dtype, "dtype"), each(ndim, "ndim")
     dtypes = [-1 if d is None else _core.dtype_number(d) for d in dtypes]
     layouts = ["" if v is None else str(v) for v in layouts]
+    if any(n is not None and int(n) < 0 for n in ndims):
+        raise ValueError(f"[external_source] ndim must not be negative, got {ndim}")
     ndims = [(len(v) if v else -1) if n is None else int(n) for v, n in zip(layouts, ndims)]
     for text, n in zip(layouts, ndims):
         if text and n != len(text):

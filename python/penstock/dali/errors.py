@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators and pipelines refuse, with errors that are RuntimeError too."""
+"""What operators and pipelines refuse, with errors that are RuntimeError, ValueError and TypeError."""
 
 import functools
 

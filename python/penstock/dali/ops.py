@@ -8,6 +8,7 @@ from types import ModuleType
 
 from .._graph import DataNode
 from . import fn
+from .errors import also_runtime_errors
 from .groups import Group
 
 # Words of operators' names that are not written with one capital.
@@ -45,6 +46,7 @@ def class_name(name):
 class Operator:
     """Arguments of an operator, for calls with its inputs. An argument is given once, here or in the call; None here is none."""
 
+    @also_runtime_errors
     def __init__(self, *values, **arguments):
         names = _POSITIONAL.get(self._path, ())
         if len(values) > len(names):
@@ -65,6 +67,7 @@ class Operator:
     def preserve(self):
         return bool(self._arguments.get("preserve", False))
 
+    @also_runtime_errors
     def __call__(self, *inputs, **arguments):
         for name in arguments:
             if name in self._arguments:

@@ -58,11 +58,11 @@ class Pipeline(native.Pipeline[Outputs]):
         cls, serialized_pipeline: bytes | str | None = None, filename: str | PathLike[str] | None = None, **kwargs: Any
     ) -> Pipeline[Any]:
         """A pipeline from serialize(), to_json() or a file; keywords override what was stored."""
-        return load(Pipeline, serialized_pipeline, filename, kwargs)
+        return also_runtime_errors(load)(Pipeline, serialized_pipeline, filename, kwargs)
 
     def deserialize_and_build(self, serialized_pipeline: bytes | str) -> None:
         """Makes this pipeline the one that was serialized. Arguments that it was made with override what was stored."""
-        loaded = load(Pipeline, serialized_pipeline, None, self._arguments)
+        loaded = also_runtime_errors(load)(Pipeline, serialized_pipeline, None, self._arguments)
         vars(self).update(vars(loaded))
         running.add(self)
 
@@ -89,7 +89,8 @@ class Pipeline(native.Pipeline[Outputs]):
 
 
 Pipeline._share_outputs, Pipeline._release_outputs = Pipeline.share_outputs, Pipeline.release_outputs
-for _name in ("_flat_outputs", "_run", "add_sink", "build", "feed_input", "schedule_run", "set_outputs"):
+_WHAT_FAILS = "_flat_outputs _run add_sink build checkpoint feed_input reader_meta schedule_run serialize set_outputs"
+for _name in _WHAT_FAILS.split():
     setattr(Pipeline, _name, also_runtime_errors(getattr(native.Pipeline, _name)))
 
 
@@ -107,7 +108,8 @@ def _pipeline_arguments(given):
 if not TYPE_CHECKING:  # which takes the forms of calls.pyi
 
     def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
-        """Like penstock.pipeline_def, but arguments that the function and Pipeline share go to both."""
+        """Like penstock.pipeline_def, but arguments that the function and Pipeline share go to both: those of a call to the
+        function alone where the decorator has one for Pipeline."""
         known = parameters() | {"bytes_per_sample_hint", "max_batch_size"}
         for name in pipeline_kwargs:
             if name not in known:
@@ -121,9 +123,10 @@ if not TYPE_CHECKING:  # which takes the forms of calls.pyi
             def create(*args, **kwargs):
                 if "enable_conditionals" not in parameters:  # they always are
                     kwargs.pop("enable_conditionals", None)
-                options = {**pipeline_kwargs, **{k: v for k, v in kwargs.items() if k in known}}
+                shadowed = pipeline_kwargs.keys() & set(parameters)  # as in DALI
+                options = {**pipeline_kwargs, **{k: v for k, v in kwargs.items() if k in known - shadowed}}
                 rest = {k: v for k, v in kwargs.items() if k not in known or k in parameters}
-                for name in known & set(parameters):
+                for name in (known - shadowed) & set(parameters):
                     default = parameters[name].default
                     if name in kwargs or (name not in options and default not in (None, inspect.Parameter.empty)):
                         say("shared argument")

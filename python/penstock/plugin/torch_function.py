@@ -33,7 +33,7 @@ def torch_python_function(
             them. It returns tensors, or arrays of any other kind.
         num_outputs: Number of outputs; for several, the function returns a tuple.
         batch_processing: Calls the function with lists of all samples.
-        output_layouts: Layouts of the outputs, one or one for each.
+        output_layouts: Layouts of the outputs, one for all or one for each.
         device: "cpu" or "gpu".
         name: The name of the operator in the pipeline.
         num_workers: Threads that call the function; with processes=True processes.

@@ -135,8 +135,8 @@ class DALIRaggedIterator(BaseIterator):
 
     class Type(Enum):
         DENSE_TAG = "dense"
-        SPARSE_LIST_TAG = "list"
-        SPARSE_COO_TAG = "coo"
+        SPARSE_LIST_TAG = "sparse_list"
+        SPARSE_COO_TAG = "sparse_coo"
 
     DENSE_TAG, SPARSE_LIST_TAG, SPARSE_COO_TAG = Type.DENSE_TAG, Type.SPARSE_LIST_TAG, Type.SPARSE_COO_TAG
 
@@ -157,7 +157,9 @@ class DALIRaggedIterator(BaseIterator):
     ):
         tags = list(output_types) if output_types is not None else [self.DENSE_TAG] * len(output_map)
         assert len(tags) == len(output_map), "output_types must name every output"
-        self._tags = dict(zip(output_map, tags))
+        kinds = {kind.value: kind for kind in self.Type} | {kind: kind for kind in self.Type}
+        assert all(tag in kinds for tag in tags), "output_types are DENSE_TAG, SPARSE_LIST_TAG and SPARSE_COO_TAG"
+        self._tags = {name: kinds[tag] for name, tag in zip(output_map, tags)}
         super().__init__(
             pipelines,
             output_map,

@@ -8,16 +8,22 @@ from typing import Any
 import numpy as np
 
 from .... import _core, fn
+from ...errors import also_runtime_errors
 from . import element_types, later
 from .tensors import Tensor, _held, as_tensor
 from .values import Value
 
 
 class Batch(Value):
-    """Holds samples of one element type and layout, which may differ in shape. batch() and as_batch() make it."""
+    """Holds samples of one element type and layout, which may differ in shape. batch() and as_batch() make it.
 
-    def __init__(self, held: Any) -> None:
-        self.held = held
+    Args:
+        tensors, dtype, device, layout: As those of as_batch().
+    """
+
+    def __init__(self, tensors: Any, dtype: Any = None, device: Any = None, layout: str | None = None) -> None:
+        plain = isinstance(tensors, _core.Batch) and dtype is device is layout is None
+        self.held = tensors if plain else as_batch(tensors, dtype, device, layout).held
 
     @property
     def shape(self) -> list[tuple[int, ...]]:
@@ -115,12 +121,21 @@ def _joined(held, like):
     return _core.batch(held) if held else _core.batch(np.zeros((0,), like.held.dtype.name.lower()))
 
 
+def _alike(samples):
+    """The samples with the element type of the first one."""
+    types = {sample.dtype for sample in samples}
+    if len(types) < 2:
+        return samples
+    return [samples[0], *(fn.cast(sample, dtype=samples[0].dtype) for sample in samples[1:])]
+
+
+@also_runtime_errors
 def as_batch(tensors: Any, dtype: Any = None, device: Any = None, layout: str | None = None) -> Batch:
     """A Batch over data, without a copy where that is possible.
 
     Args:
         tensors: A list of what as_tensor() takes; an array, whose first axis has the samples; a Batch.
-        dtype: Another element type.
+        dtype: Another element type; None: that of the first sample, to which the others are converted.
         device: Where it shall be.
         layout: The letters of the axes of a sample.
 
@@ -128,7 +143,7 @@ def as_batch(tensors: Any, dtype: Any = None, device: Any = None, layout: str | 
         The Batch.
 
     Raises:
-        TypeError, ValueError: The samples differ in type or number of dimensions.
+        TypeError, ValueError: The samples differ in layout or number of dimensions.
 
     Example:
         >>> import penstock.dali.experimental.dynamic as ndd
@@ -140,7 +155,7 @@ def as_batch(tensors: Any, dtype: Any = None, device: Any = None, layout: str | 
         if layout is not None:
             held = _core.batch([_core.tensor(t, layout=layout) for t in held])
     elif isinstance(tensors, (list, tuple)):
-        held = _core.batch([_held(t, layout) for t in tensors])
+        held = _core.batch(_alike([_held(t, layout) for t in tensors]))
     else:
         held = _core.batch([t.held for t in as_tensor(tensors)])
         held = held if layout is None else _core.batch([_core.tensor(t, layout=layout) for t in held])

@@ -48,6 +48,9 @@ class DType:
     def __repr__(self):
         return f"DType({self.name})"
 
+    def __str__(self):
+        return "bool" if self.kind is DType.Kind.bool else f"{self.name[0]}{self.bits}"
+
     def __call__(self, data: Any, device: Any = None, layout: str | None = None) -> Any:
         make = "as_batch" if hasattr(data, "batch_size") else "as_tensor"
         return later.functions[make](data, dtype=self, device=device, layout=layout)

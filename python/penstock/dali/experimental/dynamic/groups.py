@@ -13,6 +13,7 @@ from .... import fn as native
 from .... import math as native_math
 from ...aliases import DEPRECATED, NAMES
 from ...aliases import REFUSED as OPERATORS
+from ...errors import also_runtime_errors
 from . import element_types, generators, later
 from .batches import Batch, as_batch
 from .devices import Device
@@ -85,6 +86,7 @@ def wrapped(made: Any) -> Any:
     return Batch(made) if isinstance(made, _core.Batch) else Tensor(made)
 
 
+@also_runtime_errors
 def arithmetic(function: Any, a: Any, b: Any) -> Any:
     """An operator of Python on Tensors, Batches, arrays and numbers."""
     count = _samples((a, b))
@@ -93,6 +95,7 @@ def arithmetic(function: Any, a: Any, b: Any) -> Any:
     return wrapped(function(*plain))
 
 
+@also_runtime_errors
 def call(
     path: str, *inputs: Any, batch_size: int | None = None, device: Any = None, rng: Any = None, **arguments: Any
 ) -> Any:
@@ -150,6 +153,7 @@ def _made(path, function):
 def _function_of_math(name):
     function = getattr(native_math, name)
 
+    @also_runtime_errors
     def operator(*values):
         count = _samples(values)
         return wrapped(function(*(v if isinstance(v, (bool, int, float)) else _input(v, count, None) for v in values)))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .... import _core
-from ...._pipeline import Pipeline
 from ....plugin.base_iterator import BaseIterator, LastBatchPolicy
+from ...pipeline import Pipeline
 from . import generators, later
 from .batches import Batch, as_batch
 from .devices import EvalContext, device

@@ -8,15 +8,21 @@ from typing import Any
 import numpy as np
 
 from .... import _core, fn
+from ...errors import also_runtime_errors
 from . import element_types, later
 from .values import Value
 
 
 class Tensor(Value):
-    """Holds one tensor: data, an element type, a layout, a device. tensor() and as_tensor() make it."""
+    """Holds one tensor: data, an element type, a layout, a device. tensor() and as_tensor() make it.
 
-    def __init__(self, held: Any) -> None:
-        self.held = held if isinstance(held, _core.Tensor) else _core.tensor(held)
+    Args:
+        data, dtype, device, layout: As those of as_tensor().
+    """
+
+    def __init__(self, data: Any, dtype: Any = None, device: Any = None, layout: str | None = None) -> None:
+        plain = isinstance(data, _core.Tensor) and dtype is device is layout is None
+        self.held = data if plain else as_tensor(data, dtype, device, layout).held
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -121,6 +127,7 @@ def _held(data, layout):
     return _core.tensor(data) if layout is None else _core.tensor(data, layout=layout)
 
 
+@also_runtime_errors
 def as_tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None = None, pad: bool = False) -> Tensor:
     """A Tensor over data, without a copy where that is possible.
 
