@@ -120,6 +120,24 @@ def test_every_pair_of_types(op):
         compare(op, got, want, (ta, tb))
 
 
+@pytest.mark.parametrize("dtype", [name for name in DTYPES if "int" in name])
+def test_shifts_by_the_width_and_more(dtype):
+    """Python's integers are the reference: a negative count is too large, so nothing but the sign is left."""
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    bits = np.iinfo(dtype).bits
+    counts = [
+        by for by in (0, 1, 7, bits - 1, bits, bits + 1, 31, 32, 33, 63, 64, 100, -1, least) if least <= by <= most
+    ]
+    numbers = [v for v in (0, 1, 5, 100, most, most - 1, -1, -3, least, least + 1) if least <= v <= most]
+    a, b = (np.array(v, dtype) for v in zip(*itertools.product(numbers, counts)))
+    right = [int(x) >> (min(int(by), 64) if by >= 0 else 64) for x, by in zip(a, b)]
+    left = [(int(x) << int(by)) % 2**bits if 0 <= by < bits else 0 for x, by in zip(a, b)]
+    np.testing.assert_array_equal(np.asarray(hidden("_shr")(a, b)), np.array(right, dtype))
+    np.testing.assert_array_equal(
+        np.asarray(hidden("_shl")(a, b)).astype(dtype).view(f"uint{bits}"), np.array(left, f"uint{bits}")
+    )
+
+
 @given(
     st.sampled_from(list(OPERATORS)),
     st.sampled_from(DTYPES),

@@ -65,8 +65,15 @@ struct ShiftRight : BitwiseRules {
                                   "type in bits, no bit remains but the sign.";
   PENSTOCK_TEXT(
       apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>& c) {
-        const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);
-        return inside ? V(a >> (inside ? b : V(0))) : V(a < V(0) ? V(-1) : V(0));
+        using W = decltype(a >> b);
+        if constexpr (V(-1) < V(0) || sizeof(W) > sizeof(V)) {
+          // What is shifted in is the sign: by the width of W less 1 or by more is the same.
+          const Unsigned<W> most = 8 * sizeof(W) - 1;
+          return V(W(a) >> min(Unsigned<W>(Unsigned<V>(b)), most));
+        } else {
+          const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);
+          return inside ? V(a >> (inside ? b : V(0))) : V(0);
+        }
       });
 };
 PENSTOCK_BINARY(ShiftRight);

@@ -46,8 +46,8 @@ PENSTOCK_LOOPED NormalPair normal_pair(const uint32_t (&w)[4]) {
   return {radius * series::sin_quarter({q.r, q.turns + 1}), radius * series::sin_quarter(q)};
 }
 
-// One of the two gamma distributed numbers of an attempt, divided by d. NaN: not taken. `quick` takes nine of ten, those
-// of which no logarithm is needed to know it ("squeeze").
+// One of the two gamma distributed numbers of an attempt, divided by d. NaN: not taken. `quick` takes nine of ten:
+// those that need no logarithm ("squeeze").
 template <bool quick> PENSTOCK_LOOPED double gamma_try(const GammaShape& s, double x, double u) {
   const double root = 1 + s.c * x, v = root * root * root, square = x * x;
   const bool inside = (root > 0) & (1 - u > 0.0331 * (square * square));

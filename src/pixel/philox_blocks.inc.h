@@ -36,8 +36,8 @@ struct RoundKeys {
       key0[r] = Vector{} + (stream.key0 + r * 0x9E3779B9u), key1[r] = Vector{} + (stream.key1 + r * 0xBB67AE85u);
   }
 };
-// The words of blocks from i on: of two vectors, whose rounds do not wait for one another. A round's products come last,
-// for the rest is known before.
+// The words of blocks from i on: of two vectors, whose rounds do not wait for one another. A round's products come
+// last, for the rest is known before.
 inline void generate(const RoundKeys& keys, const Vector (&sample)[2], const Vector (&block)[2], size_t i,
                      PhiloxColumns& out) {
   const Vector factor0 = Vector{} + 0xD2511F53u, factor1 = Vector{} + 0xCD9E8D57u;
