@@ -47,3 +47,22 @@ def test_a_damaged_file_of_a_size_that_is_wrong_is_left_out():
     assert [left.position for left in made.left_out(last_batch=True)] == [1]
     _, errors = pipe(on_error="raise").compile().attempt(files)
     assert [type(e) for e in errors] == [type(None), penstock.DataError, type(None)]
+
+
+@pytest.mark.parametrize("executor", ["", "simple"])
+def test_what_stands_in_for_a_damaged_file_is_no_better(tmp_path, monkeypatch, executor):
+    """A picture that is too small for the window ends the batch, also where it replaces another one; it was passed over."""
+    monkeypatch.setenv("PENSTOCK_EXEC", executor)
+    good, small = bad_samples.encoded(30, 40), bad_samples.encoded(9, 40)
+    for k, file in enumerate([good, good[: len(good) // 2], *[small] * 12]):
+        (tmp_path / f"{k:02}.jpg").write_bytes(file)
+
+    @pipeline_def(batch_size=2, num_threads=1, on_error="replace", seed=1)
+    def pipe():
+        x, _ = fn.readers.file(files=[str(p) for p in sorted(tmp_path.iterdir())], name="reader")
+        return bad_samples.cropped(fn.decoders.image(x))
+
+    made = pipe()
+    with pytest.raises(ValueError, match=r"\[crop\] the window -1 to 9 .*(0[2-9]|1.)\.jpg"):
+        made.run()
+    made.close()

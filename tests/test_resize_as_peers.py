@@ -275,6 +275,17 @@ def test_bytes_are_pillows(name, pillow):
         assert apart[np.abs(whole - np.floor(whole) - 0.5) > 1e-3].max(initial=0) == 0, (x.shape, size)
 
 
+def test_the_nearest_sample_is_pillows_but_for_edges():
+    """Pillow adds the scale once for each output: on the edge between two samples it may take the other one."""
+    rng = np.random.default_rng(7)
+    for before, after in rng.integers(1, 120, (CASES, 2)):
+        x = np.arange(before, dtype=np.int32)[None]
+        y = fn.resize(penstock.tensor(x, "HW"), size=[1, int(after)], interp_type="nearest", compat="pillow").numpy()
+        apart = np.abs(y - np.asarray(Image.fromarray(x).resize((after, 1), Image.Resampling.NEAREST)))[0]
+        on_an_edge = (2 * np.arange(after) + 1) * before % (2 * after) == 0
+        assert apart[~on_an_edge].max(initial=0) == 0 and apart.max() <= 1, (before, after)
+
+
 @pytest.mark.parametrize("name, mode", [("nearest", "NEAREST"), ("linear", "BILINEAR"), ("cubic", "BICUBIC")])
 @pytest.mark.parametrize("antialias", [False, True])
 def test_resize_is_torchvision(name, mode, antialias):

@@ -28,8 +28,8 @@ CpuScratch& thread_scratch() {
 // With fewer elements than this, a call is cheaper than waking other threads.
 constexpr int64_t kParallelElements = 1 << 16;
 
-// Runs body(i) for samples, and keeps the errors of single samples if the call wants them. Else it ends with that of the
-// first sample; those after it need not be computed.
+// Runs body(i) for samples, and keeps the errors of single samples if the call wants them. Else it ends with that of
+// the first sample; those after it need not be computed.
 class Samples {
  public:
   // decodes: what is wrong with a file is known before what is wrong with the window of another one.

@@ -2,6 +2,7 @@
 #include "exec/error_policy.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -12,9 +13,33 @@
 
 namespace penstock {
 
-static LeftOut left_out_of(const SampleOrigin& o, const Error& error) {
+namespace {
+
+LeftOut left_out_of(const SampleOrigin& o, const Error& error) {
   return {o.epoch, static_cast<int64_t>(o.position), error.source, error.what(), o.number};
 }
+
+// Those that are not of data, out of `errors`.
+std::vector<SampleError> take_others(std::vector<SampleError>& errors) {
+  const auto others = std::stable_partition(errors.begin(), errors.end(), [](auto& e) { return is_of_data(e.error); });
+  std::vector<SampleError> taken{std::make_move_iterator(others), std::make_move_iterator(errors.end())};
+  errors.erase(others, errors.end());
+  return taken;
+}
+
+// One that ends the batch. all: also those of data do.
+void raise_first(const StepRunner& step, std::span<const SampleError> errors, bool all) {
+  const auto ends = [&](const Error& e) { return all || !is_of_data(e); };
+  const auto node_of = [&](const Error& e) { return step.blamed(e).id; };
+  if (const auto* bad = first_to_raise(errors, ends, node_of)) throw bad->error;
+}
+
+// What the sample reads is gone, or a part of the batch is in a body.
+bool begins_again(const Iteration& it, const StepRunner& step) {
+  return !it.frames.empty() || it.domain != 0 || step.rules.repeats_iteration;
+}
+
+}  // namespace
 
 ErrorPolicy::ErrorPolicy(StepContext& context, std::span<const std::unique_ptr<StepRunner>> steps) : context_(context) {
   const auto computes = [](const auto& step) { return step->rules.computes; };
@@ -36,11 +61,13 @@ void ErrorPolicy::settle_or_throw(Iteration& it, StepRunner& step, const RunSamp
   it.errors.clear();
   std::stable_sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sample < b.sample; });
   const bool all = policy == OnError::raise || context_.sources.primary() < 0;
-  const auto ends = [&](const Error& e) { return all || !is_of_data(e); };
-  if (const auto* bad = first_to_raise(errors, ends, [&](const Error& e) { return step.blamed(e).id; }))
-    throw bad->error;
+  // Other errors wait until the bad files are replaced: the samples that stand in may come before theirs.
+  std::vector<SampleError> last;
+  if (policy == OnError::replace && !all && !begins_again(it, step)) last = take_others(errors);
+  raise_first(step, errors, all);
+  if (errors.empty()) return raise_first(step, last, true);
   if (policy == OnError::replace && it.late && it.late->kind == LatePart::Kind::batch) throw errors.front().error;
-  if (policy == OnError::replace) return replace(it, step, errors, run);
+  if (policy == OnError::replace) return replace(it, step, errors, last, run);
   std::vector<int> gone;
   for (auto& bad : errors) {
     it.left_out.push_back(left_out_of(it.origin[bad.sample], bad.error));
@@ -108,17 +135,19 @@ void ErrorPolicy::find_replacement(Iteration& it, StepRunner& step, int sample, 
     if (loads && !loads_again(it, sample)) continue;
     if (!run) break;
     run(sample);
-    if (it.errors.empty()) break;
+    if (std::ranges::all_of(it.errors, [](const SampleError& e) { return !is_of_data(e.error); })) break;
     it.errors.clear();
   }
   ++it.attempts[sample];
 }
 
 // Where steps have used a sample that is no more, or decided for it, the iteration begins again with the other one.
-void ErrorPolicy::replace(Iteration& it, StepRunner& step, std::vector<SampleError>& errors, const RunSample& run) {
+// `last`: errors that end the batch after that.
+void ErrorPolicy::replace(Iteration& it, StepRunner& step, std::vector<SampleError>& errors,
+                          std::vector<SampleError>& last, const RunSample& run) {
   const bool parted = !it.frames.empty() || it.domain != 0;
-  const bool again = parted || step.rules.repeats_iteration;  // what the sample reads is gone
-  std::set<int> done;                                         // children of one sample may be bad together
+  const bool again = begins_again(it, step);
+  std::set<int> done;  // children of one sample may be bad together
   std::vector<int> given;
   for (const auto& bad : errors) given.push_back(given_sample(context_.plan, it, bad.sample));
   if (parted) unwind(it);
@@ -131,7 +160,11 @@ void ErrorPolicy::replace(Iteration& it, StepRunner& step, std::vector<SampleErr
     bring_back_given(it);
     find_replacement(it, step, i, errors[k].error, again ? RunSample() : run);
     it.origin[static_cast<size_t>(i)].position = position;  // random numbers stay those of the position
+    last.insert(last.end(), it.errors.begin(), it.errors.end());
+    it.errors.clear();
   }
+  std::ranges::stable_sort(last, {}, &SampleError::sample);
+  raise_first(step, last, true);
   if (again || computed_before(it, step)) begin_again(it);
 }
 

@@ -18,7 +18,8 @@ class ErrorPolicy {
 
  private:
   void settle_or_throw(Iteration& it, StepRunner& step, const RunSample& run);
-  void replace(Iteration& it, StepRunner& step, std::vector<SampleError>& errors, const RunSample& run);
+  void replace(Iteration& it, StepRunner& step, std::vector<SampleError>& errors, std::vector<SampleError>& last,
+               const RunSample& run);
   void find_replacement(Iteration& it, StepRunner& step, int sample, const Error& error, const RunSample& run);
   bool loads_again(Iteration& it, int sample);  // false: that one cannot be read either
   void bring_back_given(Iteration& it) const;   // of the primary source, where it was let go of

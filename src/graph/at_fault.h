@@ -18,9 +18,9 @@ inline const Node& at_fault(const Graph& graph, const std::vector<int>& nodes, c
   return graph.node(nodes.back());
 }
 
-// Of the errors of samples in one pass, in the order of the samples, the one that operators that ran one after the other
-// would have raised: of the first operator that fails, the first sample. A decoder with a window decodes first. Null: no
-// error ends the batch.
+// The error that operators that ran one after the other would have raised, among those of samples in one pass, in the
+// order of the samples: of the first operator that fails, the first sample. A decoder with a window decodes first.
+// Null: no error ends the batch.
 template <class Errors, class Ends, class NodeOf>
 auto* first_to_raise(Errors& errors, const Ends& ends, const NodeOf& node_of) {
   const auto place = [&](const Error& e) { return std::pair(node_of(e), e.kind() == ErrorKind::argument); };

@@ -727,8 +727,9 @@ struct ResizeArguments {
   Optional<bool> antialias{};
   // A library whose filters and positions these are. opencv: cv2.resize: no antialiasing, the nearest sample by the
   // upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4. torchvision: the nearest sample by
-  // corners, in float32; outside="cut" with antialias, else cubic with a = -0.75. pillow: outside="cut", antialiased.
-  // Default: "".
+  // corners, in float32; outside="cut" with antialias, else cubic with a = -0.75. pillow: outside="cut", antialiased;
+  // nearest is exact but for positions on the edge between two samples, of which Pillow's sums of rounded numbers may
+  // take the other one. Default: "".
   Optional<std::string> compat{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -844,8 +845,9 @@ struct ResizeCropMirrorArguments {
   Optional<bool> antialias{};
   // A library whose filters and positions these are. opencv: cv2.resize: no antialiasing, the nearest sample by the
   // upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4. torchvision: the nearest sample by
-  // corners, in float32; outside="cut" with antialias, else cubic with a = -0.75. pillow: outside="cut", antialiased.
-  // Default: "".
+  // corners, in float32; outside="cut" with antialias, else cubic with a = -0.75. pillow: outside="cut", antialiased;
+  // nearest is exact but for positions on the edge between two samples, of which Pillow's sums of rounded numbers may
+  // take the other one. Default: "".
   Optional<std::string> compat{};
   // Position of the window, 0: left, 1: right. Default: 0.5.
   PerSample<double> crop_pos_x{};

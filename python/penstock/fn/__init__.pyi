@@ -9672,7 +9672,9 @@ def resize(
             cv2.resize: no antialiasing, the nearest sample by the upper left corners of pixels,
             cubic with a = -0.75, lanczos3 means LANCZOS4. torchvision: the nearest sample by
             corners, in float32; outside='cut' with antialias, else cubic with a = -0.75.
-            pillow: outside='cut', antialiased.
+            pillow: outside='cut', antialiased; nearest is exact but for positions on the edge
+            between two samples, of which Pillow's sums of rounded numbers may take the other
+            one.
         dtype (dtype): Type of the result; default: the input's.
         save_attrs (bool, default False): Add an output: the extents of the input along D, H and
             W, int32, outermost first.
@@ -9877,7 +9879,9 @@ def resize_crop_mirror(
             cv2.resize: no antialiasing, the nearest sample by the upper left corners of pixels,
             cubic with a = -0.75, lanczos3 means LANCZOS4. torchvision: the nearest sample by
             corners, in float32; outside='cut' with antialias, else cubic with a = -0.75.
-            pillow: outside='cut', antialiased.
+            pillow: outside='cut', antialiased; nearest is exact but for positions on the edge
+            between two samples, of which Pillow's sums of rounded numbers may take the other
+            one.
         dtype (dtype): Type of the result; default: the input's.
         crop (Sequence[float], or one per sample): Size of the window, (height, width) or
             (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D

@@ -53,6 +53,7 @@ class StageStep final : public StatefulStep<StageState> {
   void find_input(Iteration& it, int i, bool decodes, Worker& worker, size_t place, StageInput* in) const;
   View allocate(Iteration& it, StageState& state, int i, int output, DType type, const Shape& shape) const;
 
+  void took(Iteration& it, int i, const std::string& lacking) const;
   bool run_cached(Iteration& it, StageState& state, int i, Worker& worker, const CachedDecoding::Picture& picture,
                   std::span<const StageInput> in);
 
@@ -187,6 +188,15 @@ void StageStep::find_input(Iteration& it, int i, bool decodes, Worker& worker, s
   in[0].index = index;
 }
 
+// Another file may stand in since the outputs were named.
+void StageStep::took(Iteration& it, int i, const std::string& lacking) const {
+  tell_lacking(context_, it, i, lacking);
+  if (step.inputs.empty() || !it.attempts.contains(i)) return;
+  const std::string& path = context_.path_of(it, step.inputs[0], i);
+  it.values.at(step.output).sample(i).source = path;
+  for (const ValueRef& v : sizes_) it.values.at(v).sample(i).source = path;
+}
+
 void StageStep::run(Iteration& it, int first, int count, Worker& worker) {
   constexpr int kMost = Worker::kMostTogether;
   StageState& state = state_of(it);
@@ -225,7 +235,7 @@ void StageStep::run(Iteration& it, int first, int count, Worker& worker) {
   state.runner->run_together(tasks, *worker.scratch);
   for (size_t t = 0; t < tasks.size(); ++t)
     if (tasks[t].error) add_error(it, sample_of[t], std::move(*tasks[t].error));
-    else tell_lacking(context_, it, sample_of[t], lacking[t]);
+    else took(it, sample_of[t], lacking[t]);
 }
 
 }  // namespace

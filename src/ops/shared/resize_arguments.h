@@ -68,7 +68,9 @@ template <class Op> Schema<Op>&& resize_arguments(Schema<Op>&& s) {
            "A library whose filters and positions these are. opencv: cv2.resize: no antialiasing, the nearest sample "
            "by the upper left corners of pixels, cubic with a = -0.75, lanczos3 means LANCZOS4. "
            "torchvision: the nearest sample by corners, in float32; outside='cut' "
-           "with antialias, else cubic with a = -0.75. pillow: outside='cut', antialiased.")
+           "with antialias, else cubic with a = -0.75. pillow: outside='cut', antialiased; nearest is exact but for "
+           "positions on the edge between two samples, of which Pillow's sums of rounded numbers may take the other "
+           "one.")
       .arg("dtype", &Op::dtype, "Type of the result; default: the input's.");
 }
 
