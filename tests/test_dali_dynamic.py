@@ -181,7 +181,6 @@ def test_a_batch_has_the_type_of_its_first_sample():
         (RuntimeError, "no_such", lambda: list(ndd.readers.File(file_root="no_such").next_epoch())),
         (AttributeError, "no 'capture'; a pipeline's function", lambda: ndd.capture),
         (AttributeError, "no 'optical_flow'; it needs NVIDIA's engine", lambda: ndd.optical_flow),
-        (AttributeError, "no 'bfloat16'", lambda: ndd.bfloat16),
         (AttributeError, "no 'external_source'; penstock.fn.external_source works inside", lambda: ndd.external_source),
         (AttributeError, "no 'no_such'$", lambda: ndd.no_such),
         (TypeError, r"rotate\(\) has no argument 'angel'", lambda: ndd.rotate(IMAGES[0], angel=3)),

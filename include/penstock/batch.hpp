@@ -15,7 +15,8 @@
 
 #include "penstock/penstock.h"
 
-struct __half;  // CUDA's, for dtype_of
+struct __half;         // CUDA's, for dtype_of
+struct __nv_bfloat16;  // the same
 
 namespace penstock {
 inline namespace api {  // separates these names from the library's own at link time
@@ -82,7 +83,8 @@ enum class DType : int {
   float16,
   float32,
   float64,
-  bool_
+  bool_,
+  bfloat16 = PENSTOCK_BFLOAT16
 };
 
 // The element type of T. Specialize it for a type of your own that has the bits of one of these.
@@ -102,6 +104,30 @@ template <> inline constexpr DType dtype_of<bool> = DType::bool_;
 template <> inline constexpr DType dtype_of<_Float16> = DType::float16;
 #endif
 template <> inline constexpr DType dtype_of<::__half> = DType::float16;
+#if defined(__BFLT16_MANT_DIG__) && (defined(__clang__) || __GNUC__ >= 13)
+template <> inline constexpr DType dtype_of<__bf16> = DType::bfloat16;
+#endif
+template <> inline constexpr DType dtype_of<::__nv_bfloat16> = DType::bfloat16;
+
+// An element of DType::bfloat16: the upper half of a float32.
+struct BFloat16 {
+  uint16_t bits = 0;
+  BFloat16() = default;
+  // Rounds to nearest even; NaN becomes quiet and keeps its sign.
+  explicit BFloat16(float value) {
+    uint32_t x;
+    std::memcpy(&x, &value, sizeof x);
+    const bool nan = (x & 0x7fffffffu) > 0x7f800000u;
+    bits = static_cast<uint16_t>((nan ? (x & 0x80000000u) | 0x7fc00000u : x + 0x7fffu + ((x >> 16) & 1u)) >> 16);
+  }
+  operator float() const {
+    const uint32_t x = static_cast<uint32_t>(bits) << 16;
+    float value;
+    std::memcpy(&value, &x, sizeof value);
+    return value;
+  }
+};
+template <> inline constexpr DType dtype_of<BFloat16> = DType::bfloat16;
 
 using Shape = std::vector<int64_t>;
 
@@ -114,7 +140,8 @@ constexpr int size_of(DType type) {
     case DType::bool_: return 1;
     case DType::uint16:
     case DType::int16:
-    case DType::float16: return 2;
+    case DType::float16:
+    case DType::bfloat16: return 2;
     case DType::uint64:
     case DType::int64:
     case DType::float64: return 8;

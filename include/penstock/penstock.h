@@ -139,7 +139,8 @@ enum {
   PENSTOCK_FLOAT16 = 8,
   PENSTOCK_FLOAT32 = 9,
   PENSTOCK_FLOAT64 = 10,
-  PENSTOCK_BOOL = 11
+  PENSTOCK_BOOL = 11,
+  PENSTOCK_BFLOAT16 = 13
 };
 
 typedef struct penstock_batch penstock_batch;

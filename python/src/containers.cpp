@@ -9,6 +9,7 @@
 #include "exports.h"
 #include "interop.h"
 #include "numpy_abi.h"
+#include "operator/stored.h"
 #include "torch_layout.h"
 
 namespace penstock::python {
@@ -66,10 +67,11 @@ Tensor make_tensor(nb::handle data, const std::string& layout, nb::handle dtype)
     t = copied_to_host(t);
     Tensor other = Tensor::empty(to, t.view.shape, t.view.layout);
     const int64_t n = t.view.volume();
-    dispatch(to, [&](auto tag) {
+    dispatch_stored(to, [&](auto tag) {
       using T = typename decltype(tag)::type;
       for (int64_t i = 0; i < n; ++i) {
-        if constexpr (std::is_same_v<T, bool>) other.view.as<T>()[i] = element_as_double(t.view, i) != 0;
+        if constexpr (kStoresFloat<T>) store_value(other.view, i, element_as_double(t.view, i));
+        else if constexpr (std::is_same_v<T, bool>) other.view.as<T>()[i] = element_as_double(t.view, i) != 0;
         else if constexpr (std::is_integral_v<T>) other.view.as<T>()[i] = static_cast<T>(element_as_int(t.view, i));
         else other.view.as<T>()[i] = T(element_as_double(t.view, i));
       }

@@ -15,6 +15,8 @@ nb::tuple shape_tuple(const Shape& s) {
 namespace {
 
 const char* typestr(DType t) {
+  if (t == DType::bfloat16)
+    throw nb::attribute_error("the array interface has no bfloat16: take DLPack, or NumPy's array with ml_dtypes");
   constexpr const char* text[] = {"|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8", "|b1"};
   return text[static_cast<int>(t)];
 }

@@ -24,11 +24,21 @@ constexpr DType kFromNumber[] = {DType::bool_,  DType::int8,    DType::uint8,  D
                                  DType::int32,  DType::uint32,  DType::int64,  DType::uint64, DType::int64,
                                  DType::uint64, DType::float32, DType::float64};
 constexpr int kHalf = 23;
-constexpr int kToNumber[] = {2, 4, 6, 8, 1, 3, 5, 7, kHalf, 11, 12, 0};  // by DType
+// By DType. NumPy knows bfloat16 by the package ml_dtypes alone: such an array is one of uint16 first.
+constexpr int kToNumber[kTypes] = {2, 4, 6, 8, 1, 3, 5, 7, kHalf, 11, 12, 0, -1, 4};
 
 PyObject* call_numpy(const char* function, PyObject* argument) {
   nb::object numpy = nb::module_::import_("numpy");
   return numpy.attr(function)(nb::handle(argument)).release().ptr();
+}
+
+nb::object bfloat16_type() {
+  try {
+    return nb::module_::import_("ml_dtypes").attr("bfloat16");
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_ImportError)) throw;
+    bad_type("NumPy has bfloat16 by the package ml_dtypes alone: install it, cast to float32, or take torch's arrays");
+  }
 }
 
 void delete_tensor(PyObject* capsule) { delete static_cast<Tensor*>(PyCapsule_GetPointer(capsule, "penstock.tensor")); }
@@ -58,12 +68,16 @@ Tensor tensor_from_numpy(PyObject* object) {
   load_numpy();
   auto* a = reinterpret_cast<ArrayObject*>(object);
   const int number = a->descr->type_num;
-  if ((number < 0 || number > 12) && number != kHalf) {
-    nb::object name = nb::str(nb::handle(reinterpret_cast<PyObject*>(a->descr)));
-    bad_type("arrays of dtype {} are not supported", nb::cast<std::string>(name));
-  }
   Tensor t;
-  t.view.dtype = number == kHalf ? DType::float16 : kFromNumber[number];
+  if (number == kHalf) {
+    t.view.dtype = DType::float16;
+  } else if (number >= 0 && number <= 12) {
+    t.view.dtype = kFromNumber[number];
+  } else {  // types that packages register have no numbers of their own
+    const auto name = nb::cast<std::string>(nb::str(nb::handle(reinterpret_cast<PyObject*>(a->descr))));
+    if (name != name_of(DType::bfloat16)) bad_type("arrays of dtype {} are not supported", name);
+    t.view.dtype = DType::bfloat16;
+  }
   const auto size = static_cast<Py_ssize_t>(size_of(t.view.dtype));
   bool usable = a->descr->byteorder != '>';
   for (int i = 0; i < a->nd && usable; ++i) usable = a->strides[i] % size == 0;
@@ -89,6 +103,8 @@ PyObject* numpy_from_tensor(Tensor tensor) {
   const auto size = static_cast<Py_ssize_t>(size_of(v.dtype));
   Py_ssize_t dimensions[Shape::kMaxDims], strides[Shape::kMaxDims];
   for (int i = 0; i < v.shape.size(); ++i) dimensions[i] = v.shape[i], strides[i] = v.strides[i] * size;
+  const bool bfloat16 = v.dtype == DType::bfloat16;
+  if (bfloat16) bfloat16_type();  // before there is an array, for it may be missing
   PyObject* array = new_array(array_type, v.shape.size(), dimensions, kToNumber[static_cast<int>(v.dtype)], strides,
                               v.data, 0, kWriteableAligned, nullptr);
   if (!array) throw nb::python_error();
@@ -99,7 +115,7 @@ PyObject* numpy_from_tensor(Tensor tensor) {
     Py_DecRef(array);
     throw nb::python_error();
   }
-  return array;
+  return bfloat16 ? nb::steal(array).attr("view")(bfloat16_type()).release().ptr() : array;
 }
 
 }  // namespace penstock::python

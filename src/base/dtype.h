@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types. The numbers are DALI's, so that scripts that pass integers keep working.
+// Element types. The numbers are DALI's, so that scripts that pass integers keep working; DALI has no bfloat16.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,13 +23,19 @@ enum class DType : int8_t {
   float32 = 9,
   float64 = 10,
   bool_ = 11,
+  bfloat16 = 13,  // 12 is DALI's string
 };
 
+constexpr int kTypes = 14;  // more than any number of a type
+constexpr bool is_type(int64_t number) { return number >= 0 && number < kTypes && number != 12; }
+
 constexpr size_t size_of(DType t) {
-  constexpr size_t bytes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 1};
+  constexpr size_t bytes[kTypes] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 1, 0, 2};
   return t == DType::none ? 0 : bytes[static_cast<int>(t)];
 }
-constexpr bool is_float(DType t) { return t == DType::float16 || t == DType::float32 || t == DType::float64; }
+constexpr bool is_float(DType t) {
+  return t == DType::float16 || t == DType::float32 || t == DType::float64 || t == DType::bfloat16;
+}
 constexpr bool is_unsigned(DType t) { return t == DType::bool_ || (t >= DType::uint8 && t <= DType::uint64); }
 constexpr bool is_integer(DType t) { return t >= DType::uint8 && t <= DType::int64; }
 
@@ -40,9 +46,13 @@ template <class T> struct TypeTag {
   using type = T;
 };
 
-// Calls f(TypeTag<T>{}) with the C++ type of t; throws for DType::none.
+// Calls f(TypeTag<T>{}) with the C++ type of t; throws for DType::none, and for bfloat16, which is a type of storage:
+// an operator that computes with elements itself would have a loop more for it.
 template <class F>
 decltype(auto) dispatch(DType t, F&& f);
+// The same of all types, for what every program needs: conversions, filling, numbers of arguments.
+template <class F>
+decltype(auto) dispatch_stored(DType t, F&& f);
 
 template <class T> constexpr DType dtype_of = DType::none;
 template <> inline constexpr DType dtype_of<uint8_t> = DType::uint8;
@@ -57,8 +67,9 @@ template <> inline constexpr DType dtype_of<Half> = DType::float16;
 template <> inline constexpr DType dtype_of<float> = DType::float32;
 template <> inline constexpr DType dtype_of<double> = DType::float64;
 template <> inline constexpr DType dtype_of<bool> = DType::bool_;
+template <> inline constexpr DType dtype_of<BFloat16> = DType::bfloat16;
 
-[[noreturn]] void fail_no_dtype();
+[[noreturn]] void fail_dispatch(DType t);
 
 template <class F>
 decltype(auto) dispatch(DType t, F&& f) {
@@ -75,8 +86,14 @@ decltype(auto) dispatch(DType t, F&& f) {
     case DType::float32: return f(TypeTag<float>{});
     case DType::float64: return f(TypeTag<double>{});
     case DType::bool_: return f(TypeTag<bool>{});
-    default: fail_no_dtype();
+    default: fail_dispatch(t);
   }
+}
+
+template <class F>
+decltype(auto) dispatch_stored(DType t, F&& f) {
+  if (t == DType::bfloat16) return f(TypeTag<BFloat16>{});
+  return dispatch(t, f);
 }
 
 }  // namespace penstock

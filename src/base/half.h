@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IEEE 754 binary16 as storage. Arithmetic is done in float32.
+// IEEE 754 binary16 and bfloat16 as storage. Arithmetic is done in float32.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -57,5 +57,25 @@ struct Half {
   PENSTOCK_HALF_HD constexpr operator float() const { return half_value(bits); }
 };
 static_assert(sizeof(Half) == 2);
+
+// The upper half of a float32. Rounds to nearest even; NaN becomes quiet and keeps its sign.
+PENSTOCK_HALF_HD constexpr uint16_t bfloat16_bits(float value) {
+  const uint32_t x = std::bit_cast<uint32_t>(value);
+  const uint32_t rounded = (x + 0x7fffu + ((x >> 16) & 1u)) >> 16;
+  return static_cast<uint16_t>((x & 0x7fffffffu) > 0x7f800000u ? ((x >> 16) & 0x8000u) | 0x7fc0u : rounded);
+}
+
+struct BFloat16 {
+  uint16_t bits = 0;
+  constexpr BFloat16() = default;
+  PENSTOCK_HALF_HD constexpr explicit BFloat16(float v) : bits(bfloat16_bits(v)) {}
+  PENSTOCK_HALF_HD constexpr operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+};
+static_assert(sizeof(BFloat16) == 2);
+
+// Types that hold a float32 in 16 bits: numbers of them are read and written as float32.
+template <class T> inline constexpr bool kStoresFloat = false;
+template <> inline constexpr bool kStoresFloat<Half> = true;
+template <> inline constexpr bool kStoresFloat<BFloat16> = true;
 
 }  // namespace penstock

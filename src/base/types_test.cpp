@@ -34,11 +34,34 @@ TEST(Half, RoundsToTheNearestAndTiesToEven) {
   EXPECT_EQ(half_bits(-INFINITY), 0xfc00);
 }
 
+TEST(BFloat16, EveryBitPatternSurvivesTheWayThroughFloat) {
+  for (int bits = 0; bits < 65536; ++bits) {
+    BFloat16 v;
+    v.bits = static_cast<uint16_t>(bits);
+    if (std::isnan(static_cast<float>(v))) EXPECT_TRUE(std::isnan(static_cast<float>(BFloat16(v))));
+    else ASSERT_EQ(BFloat16(static_cast<float>(v)).bits, bits);
+  }
+}
+
+TEST(BFloat16, RoundsToTheNearestAndTiesToEven) {
+  for (int bits = 0; bits < 0x7f7f; ++bits) {  // between neighbors
+    const float middle = std::bit_cast<float>(static_cast<uint32_t>(bits) << 16 | 0x8000u);
+    ASSERT_EQ(bfloat16_bits(middle), bits % 2 ? bits + 1 : bits);
+    ASSERT_EQ(bfloat16_bits(std::nextafterf(middle, 0)), bits);
+    ASSERT_EQ(bfloat16_bits(-std::nextafterf(middle, INFINITY)), 0x8000 + bits + 1);
+  }
+  EXPECT_EQ(bfloat16_bits(std::numeric_limits<float>::max()), 0x7f80);
+  EXPECT_EQ(bfloat16_bits(-INFINITY), 0xff80);
+}
+
 TEST(DType, NamesAndSizesAgree) {
-  for (int i = 0; i < 12; ++i) {
+  EXPECT_FALSE(is_type(12) || is_type(-1) || is_type(kTypes));
+  EXPECT_THROW(dispatch(DType::bfloat16, [](auto) {}), Error);
+  for (int i = 0; i < kTypes; ++i) {
+    if (!is_type(i)) continue;
     const auto t = static_cast<DType>(i);
     EXPECT_EQ(dtype_from_name(name_of(t)), t);
-    dispatch(t, [&](auto tag) {
+    dispatch_stored(t, [&](auto tag) {
       using T = typename decltype(tag)::type;
       EXPECT_EQ(sizeof(T), size_of(t));
       EXPECT_EQ(dtype_of<T>, t);

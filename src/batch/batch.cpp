@@ -267,7 +267,7 @@ void fill_pixels(const View& to, std::span<const T> values) {
 
 void fill_strided(const View& to, std::span<const float> values, int channel_dim) {
   if (to.volume() == 0) return;
-  dispatch(to.dtype, [&](auto tag) {
+  dispatch_stored(to.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* p = to.as<T>();
     if (values.size() <= 1 || channel_dim < 0)
@@ -299,14 +299,14 @@ static int64_t offset_of(const View& v, int64_t flat) {
 }
 
 double element_as_double(const View& v, int64_t flat) {
-  return dispatch(v.dtype, [&](auto tag) {
+  return dispatch_stored(v.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     return static_cast<double>(v.as<T>()[offset_of(v, flat)]);
   });
 }
 
 int64_t element_as_int(const View& v, int64_t flat) {
-  return dispatch(v.dtype, [&](auto tag) {
+  return dispatch_stored(v.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     return static_cast<int64_t>(v.as<T>()[offset_of(v, flat)]);
   });

@@ -16,6 +16,7 @@ static DType dtype_from_dl(const DLDataType& t) {
     const int bytes = t.bits / 8;
     const int log = bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : -1;
     if (t.code == kDLBool && bytes == 1) return DType::bool_;
+    if (t.code == kDLBfloat && bytes == 2) return DType::bfloat16;
     if (log >= 0 && t.code == kDLUInt) return static_cast<DType>(log);
     if (log >= 0 && t.code == kDLInt) return static_cast<DType>(4 + log);
     if (log >= 1 && t.code == kDLFloat) return static_cast<DType>(7 + log);
@@ -26,7 +27,11 @@ static DType dtype_from_dl(const DLDataType& t) {
 
 DLDataType dl_dtype(DType t) {
   const auto bits = static_cast<uint8_t>(size_of(t) * 8);
-  const uint8_t code = t == DType::bool_ ? kDLBool : is_float(t) ? kDLFloat : is_unsigned(t) ? kDLUInt : kDLInt;
+  const uint8_t code = t == DType::bool_      ? kDLBool
+                       : t == DType::bfloat16 ? kDLBfloat
+                       : is_float(t)          ? kDLFloat
+                       : is_unsigned(t)       ? kDLUInt
+                                              : kDLInt;
   return {code, bits, 1};
 }
 

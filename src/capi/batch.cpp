@@ -11,7 +11,7 @@ namespace penstock {
 namespace {
 
 DType checked_dtype(int t) {
-  if (t < 0 || t > static_cast<int>(DType::bool_)) bad_type("{} is not an element type", t);
+  if (!is_type(t)) bad_type("{} is not an element type", t);
   return static_cast<DType>(t);
 }
 

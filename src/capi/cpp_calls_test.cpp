@@ -113,6 +113,34 @@ TEST(CppCalls, AHalfOfAnyTypeIsAFloat16) {
   EXPECT_EQ(dtype_of<__half>, DType::float16);
 }
 
+TEST(CppCalls, ABFloat16IsTheUpperHalfOfAFloat) {
+  float values[] = {1, -2.5f, 1.01171875f, std::numeric_limits<float>::max(), NAN, 1e-40f};
+  const Batch made = fn::cast(Batch::wrap(values, {1, 6}), {.dtype = DType::bfloat16});
+  ASSERT_EQ(made.dtype(), DType::bfloat16);
+  ASSERT_EQ(size_of(DType::bfloat16), 2);
+  const auto* elements = made[0].as<BFloat16>();
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(elements[i].bits, BFloat16(values[i]).bits) << i;
+  EXPECT_EQ(static_cast<float>(elements[1]), -2.5f);
+  EXPECT_EQ(elements[2].bits, 0x3f82);  // a tie, to the even one
+  EXPECT_EQ(elements[3].bits, 0x7f80);
+  EXPECT_TRUE(std::isnan(static_cast<float>(elements[4])));
+  // The program's own memory, in and out.
+  std::vector<BFloat16> input{BFloat16(3.0f), BFloat16(-4.0f)}, result(2);
+  CallOptions options;
+  options.into = {Batch::wrap(result.data(), {1, 2})};
+  fn::brightness(Batch::wrap(input.data(), {1, 2}), {.brightness = 0.5}, options);
+  EXPECT_EQ(static_cast<float>(result[0]), 1.5f);
+  EXPECT_EQ(static_cast<float>(result[1]), -2.0f);
+  EXPECT_EQ(dtype_of<__nv_bfloat16>, DType::bfloat16);
+  try {
+    fn::median_blur(Batch::wrap(input.data(), {1, 2, 1, 1}, "HWC"));
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), PENSTOCK_ERROR_TYPE);
+    EXPECT_NE(std::string(e.what()).find("does not compute with bfloat16"), std::string::npos) << e.what();
+  }
+}
+
 TEST(CppCalls, ADamagedPictureOfEightLeavesTheOthers) {
   std::vector<std::string> files;
   for (int i = 0; i < 8; ++i) files.push_back(i == 3 ? ppm(9).substr(0, 13) : ppm(i));

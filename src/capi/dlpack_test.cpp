@@ -86,6 +86,10 @@ TEST(CapiDlpack, WhatIsRefusedStaysTheCallers) {
   fails(PENSTOCK_ERROR_TYPE, "tensors[1] is float64 with 2 dimensions, but the first is float32 with 2");
   in[1]->dl_tensor.dtype = {kDLComplex, 64, 1};
   fails(PENSTOCK_ERROR_TYPE, "is not supported");
+  in[1]->dl_tensor.dtype = {kDLBfloat, 16, 1};
+  fails(PENSTOCK_ERROR_TYPE, "tensors[1] is bfloat16 with 2 dimensions, but the first is float32 with 2");
+  in[1]->dl_tensor.dtype = {kDLBfloat, 32, 1};
+  fails(PENSTOCK_ERROR_TYPE, "is not supported");
   in[1]->dl_tensor.dtype = {kDLFloat, 32, 1};
   in[1]->dl_tensor.device.device_type = kDLCUDA;
   fails(PENSTOCK_ERROR_TYPE, "on another device");

@@ -63,7 +63,9 @@ struct DecodeParams {
   int64_t times_max_pixels(int64_t n) const { return max_pixels > INT64_MAX / n ? INT64_MAX : max_pixels * n; }
 };
 
-constexpr bool decodes_to(DType t) { return is_float(t) || (is_integer(t) && size_of(t) <= 4); }
+constexpr bool decodes_to(DType t) {
+  return (is_float(t) && t != DType::bfloat16) || (is_integer(t) && size_of(t) <= 4);
+}
 constexpr const char* kDecodedTypes = "integers of 8, 16 or 32 bits or floating point";
 
 // Decoded rows of a region: interleaved channels, `row_bytes` apart. If a row starts at a multiple of 32 bytes,

@@ -62,7 +62,7 @@ bool AffineRows::copies(const AffineSource& s) const {
 std::vector<char> AffineRows::fill_pixel(const AffineSource& s) const {
   if (!map_.border_fill) return {};
   std::vector<char> pixel(static_cast<size_t>(s.channels) * size_of(s.dtype));
-  dispatch(s.dtype, [&]<class T>(TypeTag<T>) {
+  dispatch_stored(s.dtype, [&]<class T>(TypeTag<T>) {
     for (int c = 0; c < s.channels; ++c) {
       const T v = from_lane<float, T>(AffineAccess::fill(*this, c));
       std::memcpy(pixel.data() + static_cast<size_t>(c) * sizeof(T), &v, sizeof(T));

@@ -11,6 +11,9 @@ namespace penstock {
 #define PENSTOCK_LOOPS_TEXT "cpu/convert.inc.h"
 #include "base/foreach_target.h"
 
-const Conversions& conversions(Target t) { return PENSTOCK_FOR_TARGET(t, convert, table()); }
+const Conversions& conversions(Target t) {
+  const Conversions* plain = t == Target::scalar ? nullptr : &conversions(Target::scalar);
+  return PENSTOCK_FOR_TARGET(t, convert, table(plain));
+}
 
 }  // namespace penstock

@@ -39,10 +39,10 @@ using TurnFloatColorsFn = void (*)(const float* in, float* out, int64_t n, const
 using LookupFn = void (*)(const uint8_t* in, int64_t n, const void* table, void* out);
 
 struct Conversions {
-  LoadFn load[12][kLanes];
-  LoadIndexedFn load_indexed[12][kLanes];
-  StoreFn store[12][kLanes];
-  RoundFn round[12][kLanes];  // nullptr if every value of the compute type fits
+  LoadFn load[kTypes][kLanes];
+  LoadIndexedFn load_indexed[kTypes][kLanes];
+  StoreFn store[kTypes][kLanes];
+  RoundFn round[kTypes][kLanes];  // nullptr if every value of the compute type fits
   LaneFn lane[kLanes][kLanes];
   ChainFn chain;
   ChainWordsFn chain_words;

@@ -301,20 +301,33 @@ void fill_type(Conversions& c, DType t, Lane l) {
 }
 template <class V>
 void fill_lane(Conversions& c, Lane l) {
-  for (int t = 0; t < 12; ++t)
+  for (int t = 0; t <= static_cast<int>(DType::bool_); ++t)
     dispatch(static_cast<DType>(t),
              [&](auto tag) { fill_type<typename decltype(tag)::type, V>(c, static_cast<DType>(t), l); });
   LaneFn* row = c.lane[static_cast<int>(l)];
   row[0] = &convert_lane<V, float>, row[1] = &convert_lane<V, double>, row[2] = &convert_lane<V, int32_t>;
   row[3] = &convert_lane<V, int64_t>, row[4] = &convert_lane<V, uint64_t>;
 }
-inline Conversions make_table() {
+// `plain`: the table of the target without vectors.
+inline Conversions make_table([[maybe_unused]] const Conversions* plain) {
   Conversions c{};
   fill_lane<float>(c, Lane::f32);
   fill_lane<double>(c, Lane::f64);
   fill_lane<int32_t>(c, Lane::i32);
   fill_lane<int64_t>(c, Lane::i64);
   fill_lane<uint64_t>(c, Lane::u64);
+  fill_type<BFloat16, float>(c, DType::bfloat16, Lane::f32);
+#if PENSTOCK_TARGET_FLOATS
+  for (int l = 1, t = static_cast<int>(DType::bfloat16); l < kLanes; ++l) {  // so rare that one loop serves all targets
+    c.load[t][l] = plain->load[t][l], c.load_indexed[t][l] = plain->load_indexed[t][l];
+    c.store[t][l] = plain->store[t][l], c.round[t][l] = plain->round[t][l];
+  }
+#else
+  fill_type<BFloat16, double>(c, DType::bfloat16, Lane::f64);
+  fill_type<BFloat16, int32_t>(c, DType::bfloat16, Lane::i32);
+  fill_type<BFloat16, int64_t>(c, DType::bfloat16, Lane::i64);
+  fill_type<BFloat16, uint64_t>(c, DType::bfloat16, Lane::u64);
+#endif
   c.chain = &chain, c.chain_words = &chain_words, c.turn_colors = &turn_colors;
   c.turn_float_colors = &turn_float_colors;
   c.lookup[1] = &lookup<uint8_t>, c.lookup[2] = &lookup<uint16_t>;
@@ -323,7 +336,7 @@ inline Conversions make_table() {
 }
 
 // Compiled for its own target: request only the tables of targets that the processor has.
-inline const Conversions& table() {
-  static const Conversions c = make_table();
+inline const Conversions& table(const Conversions* plain) {
+  static const Conversions c = make_table(plain);
   return c;
 }

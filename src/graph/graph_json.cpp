@@ -58,7 +58,9 @@ ValueRef ref_from(const json& j) {
 
 ValueType type_from(const json& j) {
   ValueType t;
-  t.dtype = static_cast<DType>(whole_number(j.at(0), -1, static_cast<int>(DType::bool_), "an element type"));
+  const int number = whole_number(j.at(0), -1, kTypes - 1, "an element type");
+  if (number >= 0 && !is_type(number)) bad_argument("a saved pipeline has the number {} as an element type", number);
+  t.dtype = static_cast<DType>(number);
   t.ndim = whole_number(j.at(1), -1, Shape::kMaxDims, "a number of dimensions");
   t.layout = j.at(2).get<std::string>();
   if (!t.layout.empty() && t.ndim >= 0 && t.layout.size() != t.ndim)

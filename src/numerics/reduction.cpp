@@ -192,7 +192,8 @@ void reduce(const View& in, const ReductionPlan& plan, const double* squares_abo
 DType folded_type(Fold fold, DType element) {
   if (fold == Fold::numbers || fold == Fold::squares) return DType::float64;
   if (fold == Fold::integers) return is_unsigned(element) || element == DType::bool_ ? DType::uint64 : DType::int64;
-  return element == DType::bool_ ? DType::uint8 : element == DType::float16 ? DType::float32 : element;
+  if (element == DType::bool_) return DType::uint8;
+  return element == DType::float16 || element == DType::bfloat16 ? DType::float32 : element;
 }
 
 void fold_elements(const View& in, const ReductionPlan& plan, Fold fold, void* results) {

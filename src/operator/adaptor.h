@@ -30,6 +30,7 @@ template <class Op> class WholeAdaptor final : public Adaptor<Op> {
   void infer(std::span<const ValueType> in, std::span<ValueType> out) override {
     op.check(in);
     op.infer(in, out);
+    check_bfloat16(*this->info, in, out);
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
               std::span<Shape> out) const override {

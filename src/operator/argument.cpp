@@ -61,7 +61,7 @@ template <> std::string value_as<std::string>(const Value& v) {
 template <> DType value_as<DType>(const Value& v) {
   if (auto p = std::get_if<std::string>(&v)) return dtype_from_name(*p);
   const int64_t i = value_as<int64_t>(v);
-  if (i < -1 || i > 11) bad_type("{} is not an element type", i);
+  if (i != -1 && !is_type(i)) bad_type("{} is not an element type", i);
   return static_cast<DType>(i);
 }
 template <> std::vector<std::string> value_as<std::vector<std::string>>(const Value& v) {
@@ -102,7 +102,7 @@ template <class T> static T scalar_at(const Batch& b, int sample) {
   const Batch::Sample& s = b.sample(sample);
   for (int64_t e : s.shape)
     if (e != 1) return scalar_of<T>(b.view(sample));
-  return dispatch(b.dtype(), [&](auto tag) {
+  return dispatch_stored(b.dtype(), [&](auto tag) {
     const auto v = *static_cast<const typename decltype(tag)::type*>(s.data);
     if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<int64_t>(v));
     else return static_cast<T>(static_cast<double>(v));

@@ -259,8 +259,10 @@ struct OpInfo {
   // The output may use the memory of the first input, if nothing else needs that input: assignments to a part. Input
   // and output then have the same address, and the operator does not touch what it does not change.
   bool in_place = false;
-  bool keeps_positions = false;    // whole: output (x, y) shows what input (x, y) shows, with other values
-  bool reads_images = false;       // works on images, although an input without a layout is not taken as one
+  bool keeps_positions = false;  // whole: output (x, y) shows what input (x, y) shows, with other values
+  bool reads_images = false;     // works on images, although an input without a layout is not taken as one
+  // whole: elements of its inputs and outputs may be bfloat16. Stages convert theirs, and take it without saying so.
+  bool takes_bfloat16 = false;
   bool decodes_to_device = false;  // reads on the host, while an engine of a GPU writes the first output
   std::unique_ptr<BoundOp> (*make)() = nullptr;
   int (*count_outputs)(BoundOp&) = nullptr;  // if it depends on the arguments; then `outputs` is the least number
@@ -276,6 +278,9 @@ struct OpInfo {
   // sources do.
   bool calls_back() const { return family == Family::source && max_inputs > 0 && !loads_samples; }
 };
+
+// Throws if the values of a whole operator are bfloat16 and it does not take that.
+void check_bfloat16(const OpInfo& info, std::span<const ValueType> in, std::span<const ValueType> out);
 
 // True for operators that take an input without a layout as an image (BoundOp::input_layout), and for those whose
 // schema says that they read images.

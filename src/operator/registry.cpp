@@ -41,7 +41,15 @@ bool OpInfo::reads_on_host(size_t input) const {
          std::find(read_on_host.begin(), read_on_host.end(), input_names[input]) != read_on_host.end();
 }
 
+// Pages say "Types: all" of the types that operators compute with: bfloat16 is a type of storage.
+static void say_types(OpInfo& info) {
+  if (info.family != Family::whole || info.takes_bfloat16 || info.reads_shapes) return;
+  for (size_t at = 0; (at = info.doc.find("Types: all", at)) != std::string::npos; ++at)
+    info.doc.insert(at + std::string_view("Types: all").size(), " but bfloat16");
+}
+
 void register_op(OpInfo info) {
+  say_types(info);
   const auto* kept = new OpInfo(std::move(info));  // as long as the process
   if (!plugin_is_loading()) {
     registry().fill([&](Registry& r) {
@@ -180,6 +188,14 @@ bool runs_on_both_devices(const OpInfo& info) {
   if (info.family != Family::whole) return info.family == Family::stage;
   const auto op = info.make();
   return op->has_work() || op->draws_scalars() || info.decodes_to_device;
+}
+
+void check_bfloat16(const OpInfo& info, std::span<const ValueType> in, std::span<const ValueType> out) {
+  if (info.takes_bfloat16) return;
+  const auto is_one = [](const ValueType& v) { return v.dtype == DType::bfloat16; };
+  if (!info.reads_shapes && std::ranges::any_of(in, is_one))
+    bad_type("does not compute with bfloat16: cast to float32 or float16 first");
+  if (std::ranges::any_of(out, is_one)) bad_type("does not write bfloat16: cast its result");
 }
 
 bool keeps_positions(const OpInfo& info) {

@@ -55,7 +55,9 @@ void HostWork::draw(const View& out, const RandomStream& stream, const DrawRule&
   rule.fill(out, stream, coef.data());
 }
 
-void HostWork::reduce(const View& in, const ReductionPlan& plan, const ReductionRule& rule, const View& out) {
+void HostWork::reduce(const View& given, const ReductionPlan& plan, const ReductionRule& rule, const View& out) {
+  Tensor owner;
+  const View in = dense_numbers(given, owner);
   const Fold fold = fold_of(rule.statistic, in.dtype);
   if (fold == Fold::numbers || fold == Fold::squares) {
     std::vector<double> sums(static_cast<size_t>(plan.results)), about;
@@ -77,7 +79,9 @@ void HostWork::reduce(const View& in, const ReductionPlan& plan, const Reduction
   assign({results.data(), type, {}, out.shape, dense_strides(out.shape)}, out);
 }
 
-void HostWork::normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& r, const View& out) {
+void HostWork::normalize(const View& given, const ReductionPlan& plan, const NormalizeRule& r, const View& out) {
+  Tensor owner;
+  const View in = dense_numbers(given, owner);
   std::vector<double> mean = r.has_mean ? for_each_result(r.mean, plan) : std::vector<double>{};
   const Moments own = r.common || (r.has_mean && r.has_stddev)
                           ? Moments{}

@@ -152,6 +152,10 @@ template <class Op> class Schema {
     info_.keeps_positions = true;
     return std::move(*this);
   }
+  Schema&& takes_bfloat16() && {
+    info_.takes_bfloat16 = true;
+    return std::move(*this);
+  }
   Schema&& reads_images() && {
     info_.reads_images = true;
     return std::move(*this);

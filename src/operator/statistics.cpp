@@ -32,11 +32,19 @@ Moments statistics(const View& in, const ReductionPlan& plan, std::vector<double
   return out;
 }
 
-// The sample as dense memory; the copy lives in `owner`.
-static View dense_view(const View& in, Tensor& owner) {
-  if (in.dense()) return in;
-  owner = Tensor::empty(in.dtype, in.shape, in.layout);
-  copy_strided(in, owner.view);
+View dense_numbers(const View& in, Tensor& owner) {
+  if (!in.dense()) {
+    owner = Tensor::empty(in.dtype, in.shape, in.layout);
+    copy_strided(in, owner.view);
+    Tensor numbers;
+    const View v = dense_numbers(owner.view, numbers);
+    if (numbers.view.data) owner = std::move(numbers);
+    return v;
+  }
+  if (in.dtype != DType::bfloat16) return in;
+  owner = Tensor::empty(DType::float32, in.shape, in.layout);
+  const auto* from = in.as<const BFloat16>();
+  std::copy_n(from, in.volume(), owner.view.as<float>());
   return owner.view;
 }
 
@@ -47,7 +55,7 @@ void BatchStatistics::add_sum(const View& in, const ReductionPlan& plan) {
         "the samples of the batch must have the same extents on the axes that are not reduced: {} and {} results",
         sums_.size(), plan.results);
   Tensor owner;
-  reduce(dense_view(in, owner), plan, nullptr, sums_.data());
+  reduce(dense_numbers(in, owner), plan, nullptr, sums_.data());
   count_ += plan.count;
 }
 
@@ -60,7 +68,7 @@ std::vector<double> BatchStatistics::mean() const {
 void BatchStatistics::add_squares(const View& in, const ReductionPlan& plan, const std::vector<double>& about) {
   squares_.resize(sums_.size());
   Tensor owner;
-  reduce(dense_view(in, owner), plan, about.data(), squares_.data());
+  reduce(dense_numbers(in, owner), plan, about.data(), squares_.data());
 }
 
 std::vector<double> BatchStatistics::deviation(int ddof, double epsilon) const {
@@ -79,7 +87,7 @@ constexpr int64_t kDoubles = 512;
 // Results of types other than float32 and float64 go through doubles: a loop for each of the 144 pairs of types would
 // be 1.3 MB of code.
 [[gnu::noinline]] static void store_part(Target target, const double* part, int64_t n, const View& out, int64_t at) {
-  dispatch(out.dtype, [&](auto tag) {
+  dispatch_stored(out.dtype, [&](auto tag) {
     using U = typename decltype(tag)::type;
     PENSTOCK_FOR_TARGET(target, statistics, store_doubles(part, n, out.as<U>() + at));
   });

@@ -31,6 +31,9 @@ class BatchStatistics {
   std::vector<double> sums_, squares_;
 };
 
+// The sample as dense memory of a type that loops compute with: bfloat16 becomes float32. A copy lives in `owner`.
+View dense_numbers(const View& in, Tensor& owner);
+
 // out = (in - mean[r]) * factor[r] + shift, r the result of the plan that the element belongs to.
 void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<double>& mean,
                   const std::vector<double>& factor, double shift, const View& out);

@@ -7,7 +7,7 @@ namespace penstock {
 
 // Element `index` of a dense view.
 inline void store_value(const View& out, int64_t index, double v) {
-  dispatch(out.dtype, [&](auto tag) {
+  dispatch_stored(out.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     out.as<T>()[index] = stored<T>(v);
   });

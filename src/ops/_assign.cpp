@@ -15,6 +15,7 @@ struct Assign : IndexRanges {
         .with(&IndexRanges::arguments<Assign>)
         .hidden()
         .in_place()
+        .takes_bfloat16()
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

@@ -11,6 +11,7 @@ struct Subscript : IndexRanges {
                              "Types: all.")
         .with(&IndexRanges::arguments<Subscript>)
         .hidden()
+        .takes_bfloat16()
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

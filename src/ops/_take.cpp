@@ -22,6 +22,7 @@ struct Take : WholeOperator {
                "end. Types: all.")
         .inputs(2)
         .hidden()
+        .takes_bfloat16()
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
@@ -51,6 +52,7 @@ struct AssignAt : WholeOperator {
         .read_on_host({"indices"})
         .hidden()
         .in_place()
+        .takes_bfloat16()
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

@@ -10,8 +10,8 @@ struct Cast : PixelOperator {
     return Schema<Cast>(
                "cast",
                "Converts the elements to another type.\n\nFloating point values become integers by rounding half to "
-               "even. Integers saturate, and NaN becomes 0. All conversions between the twelve types follow these "
-               "rules exactly.\n\nShapes and layouts: any; the output keeps both. Types: all.\n\n"
+               "even. Integers saturate, and NaN becomes 0. All conversions between the thirteen types follow "
+               "these rules exactly.\n\nShapes and layouts: any; the output keeps both. Types: all.\n\n"
                "Example:\n"
                ">>> fn.cast(np.float32([0.5, 1.5, 300.0]), dtype=\"uint8\").tolist()\n"
                "[0, 2, 255]")

@@ -11,6 +11,7 @@ struct CastLike : WholeOperator {
                             "input. Types: all.\n\nExample:\n>>> fn.cast_like(np.float32([1.5, 2.5]), "
                             "np.int32([0])).tolist()\n[2, 2]")
         .inputs(2)
+        .takes_bfloat16()
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

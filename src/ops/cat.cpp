@@ -18,6 +18,7 @@ struct Cat : WholeOperator {
         .inputs(1, kMaxJoined)
         .arg("axis", &Cat::axis, "The axis; negative numbers count from the end.")
         .arg("axis_name", &Cat::axis_name, "The axis by its letter in the layout, instead of by number.")
+        .takes_bfloat16()
         .oracle("numpy");
   }
   void ready() override {

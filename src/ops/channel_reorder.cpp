@@ -53,6 +53,7 @@ struct ChannelReorder : WholeOperator {
                                   "[[[3, 2, 1]]]")
         .required("order", &ChannelReorder::order, "The numbers of the input's channels, from 0, at most 64.")
         .keeps_positions()
+        .takes_bfloat16()
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

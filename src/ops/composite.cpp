@@ -32,13 +32,13 @@ struct Composite : ElementwiseOperator<3> {
       const DType type = in[k].dtype;
       const bool number = k == 1 && in[1].ndim >= 0 && in[1].ndim <= 1;  // Python's numbers are wider
       if (type != DType::none && !number && size_of(type) > 2 && type != DType::float32)
-        bad_type("{} must have integers of 8 or 16 bits, float16 or float32, got {}",
+        bad_type("{} must have integers of 8 or 16 bits, float16, bfloat16 or float32, got {}",
                  k == 0 ? "foreground" : "background", name_of(type));
     }
     const DType mask = in[2].dtype;
     if (mask != DType::none && mask != DType::uint8 && mask != DType::bool_ && mask != DType::float16 &&
-        mask != DType::float32)
-      bad_type("the mask must be uint8, bool, float16 or float32, got {}", name_of(mask));
+        mask != DType::bfloat16 && mask != DType::float32)
+      bad_type("the mask must be uint8, bool, float16, bfloat16 or float32, got {}", name_of(mask));
     if (in[0].ndim >= 0 && in[2].ndim > 0 && in[2].ndim != in[0].ndim)
       bad_type("the mask has {} dimensions, the foreground {}: give it as many, with one channel", in[2].ndim,
                in[0].ndim);

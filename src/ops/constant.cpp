@@ -37,6 +37,7 @@ struct Constant : WholeOperator {
         .arg("samples", &Constant::samples,
              "0: one tensor for all samples. Otherwise the number of tensors: fdata or idata holds the elements of all "
              "of them in turn, and `shape` their extents.")
+        .takes_bfloat16()
         .oracle("numpy");
   }
   void ready() override {
@@ -57,7 +58,7 @@ struct Constant : WholeOperator {
     if (!layout.empty() && layout.size() != ndim)
       bad_argument("layout '{}' has {} letters for {} dimensions", layout, layout.size(), ndim);
     if (repeats_) return;
-    dispatch(type(), [&](auto tag) {  // once, not for each sample: a picture has a million elements
+    dispatch_stored(type(), [&](auto tag) {  // once, not for each sample: a picture has a million elements
       using T = typename decltype(tag)::type;
       converted_.resize(static_cast<size_t>(count()) * sizeof(T));
       auto* const made = reinterpret_cast<T*>(converted_.data());
@@ -72,7 +73,7 @@ struct Constant : WholeOperator {
     out[0] = of(s).extents;
   }
   void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const override {
-    dispatch(out[0].dtype, [&](auto tag) {
+    dispatch_stored(out[0].dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       const auto first = static_cast<size_t>(repeats_ ? 0 : of(s).first);
       const int64_t n = out[0].volume();
@@ -114,7 +115,7 @@ struct Constant : WholeOperator {
   }
   template <class T, class V> static T saturated(V v) {
     if constexpr (std::is_same_v<T, bool>) return v != 0;
-    else if constexpr (std::is_same_v<T, Half>) return from_lane<double, Half>(static_cast<double>(v));
+    else if constexpr (kStoresFloat<T>) return from_lane<double, T>(static_cast<double>(v));
     else if constexpr (!std::is_integral_v<T>) return static_cast<T>(v);
     else if constexpr (std::is_integral_v<V>)
       return std::in_range<T>(v) ? static_cast<T>(v)

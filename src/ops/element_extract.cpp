@@ -16,6 +16,7 @@ struct ElementExtract : WholeOperator {
                ">>> first.shape\n"
                "(48, 64, 3)")
         .required("element_map", &ElementExtract::element_map, "Numbers of frames, one for each output.")
+        .takes_bfloat16()
         .oracle("dali");
   }
   int count_outputs() const override { return static_cast<int>(element_map.size()); }

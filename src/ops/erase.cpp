@@ -37,6 +37,7 @@ struct Erase : WholeOperator {
         .arg("normalized_shape", &Erase::normalized_shape, "Shapes are fractions of the extents.")
         .gpu_arguments({"fill_value"})
         .keeps_positions()
+        .takes_bfloat16()
         .oracle("dali");
   }
   void ready() override {

@@ -21,6 +21,7 @@ struct ExpandDims : WholeOperator {
                   "Positions of the new axes in the output; negative numbers count from the end; default: no new axes.")
         .arg("new_axis_names", &ExpandDims::new_axis_names, "Letters of the new axes, in the order of axes.")
         .in_place()
+        .takes_bfloat16()
         .oracle("numpy");
   }
   void ready() override {

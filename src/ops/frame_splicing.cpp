@@ -25,6 +25,7 @@ struct FrameSplicing : WholeOperator {
              "Distance between the first frames of two results; default: stack, so that each frame is used once.",
              at_least(1))
         .arg("fill_value", &Op::fill_value, "Value of the frames after the last one.", any_number)
+        .takes_bfloat16()
         .oracle("torch");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

@@ -36,6 +36,7 @@ struct Full : WholeOperator, GivenShape {
         .input_names({"fill_value"})
         .arg("shape", &Full::shape, kShape)
         .arg("layout", &Full::layout, kLayout)
+        .takes_bfloat16()
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
@@ -63,6 +64,7 @@ struct FullLike : WholeOperator {
                             "[[7, 7, 7], [7, 7, 7]]")
         .inputs(2)
         .input_names({"data_like", "fill_value"})
+        .takes_bfloat16()
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override { out[0] = in[0]; }
@@ -87,6 +89,7 @@ template <int kValue> struct Filled : WholeOperator, GivenShape {
         .arg("shape", &Filled::shape, kShape)
         .arg("dtype", &Filled::dtype, "Type of the result.")
         .arg("layout", &Filled::layout, kLayout)
+        .takes_bfloat16()
         .oracle("dali");
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
@@ -116,6 +119,7 @@ template <int kValue> struct FilledLike : WholeOperator {
         .input_names({"data_like"})
         .arg("dtype", &FilledLike::dtype, "Type of the result; default: the input's.")
         .reads_shapes()
+        .takes_bfloat16()
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

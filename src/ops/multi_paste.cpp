@@ -36,6 +36,7 @@ struct MultiPaste : WholeOperator {
         .arg("shapes_rel", &Op::shapes_rel, "shapes as fractions of the image.")
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
         .batch_wide()
+        .takes_bfloat16()
         .oracle("dali");
   }
   void ready() override {

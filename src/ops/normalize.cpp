@@ -43,6 +43,7 @@ struct Normalize : WholeOperator {
         .batch_wide()
         .float64("sums and differences from the mean, because values far from 0 would lose their digits in float32")
         .keeps_positions()
+        .takes_bfloat16()
         .oracle("dali");
   }
   void ready() override {

@@ -31,6 +31,7 @@ struct Pad : WholeOperator {
              "axis.")
         .batch_wide()
         .in_place()
+        .takes_bfloat16()
         .oracle("dali");
   }
   void ready() override {

@@ -26,6 +26,7 @@ struct Paste : WholeOperator {
              within(0, 1))
         .arg("min_canvas_size", &Op::min_canvas_size, "The minimum extents of the canvas.", at_least(0))
         .arg("n_channels", &Op::n_channels, "Accepted without effect: the input has this information.")
+        .takes_bfloat16()
         .oracle("dali");
   }
   Layout input_layout(const ValueType& in) const override { return image_layout(in); }

@@ -17,6 +17,7 @@ struct MarkFrames : WholeOperator {
                ">>> video = penstock.batch([np.zeros((3, 48, 64, 3), np.uint8)], layout=\"FHWC\")\n"
                ">>> result = fn.rotate(video, angle=angles, keep_size=True)")
         .arg("replace", &MarkFrames::replace, "Replace the first letter of the layout by F.")
+        .takes_bfloat16()
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

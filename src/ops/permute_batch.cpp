@@ -17,6 +17,7 @@ struct PermuteBatch : WholeOperator {
                                 "[30, 10, 20]")
         .required("indices", &PermuteBatch::indices, "One number for each sample: a list, or a scalar in each sample.")
         .batch_wide()
+        .takes_bfloat16()
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override { out[0] = in[0]; }

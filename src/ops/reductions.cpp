@@ -58,6 +58,7 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
     if (kFromMean) doc += fmt::format("\n\nExample:\n>>> fn.{}(np.float32([1, 3]), np.float32(2)).item()\n1.0", a.name);
     auto s = Schema<Reduction>(a.name, doc)
                  .with(&ReducedAxes::arguments<Reduction>)
+                 .takes_bfloat16()
                  .oracle(kStatistic == Statistic::mean ? "numpy" : "dali");
     if constexpr (!kIsExtreme)
       std::move(s).float64(

@@ -14,6 +14,7 @@ struct Reshape : WholeOperator, NewShape {
                            "[[0, 1, 2], [3, 4, 5]]")
         .with(&NewShape::arguments<Reshape>)
         .in_place()
+        .takes_bfloat16()
         .oracle("numpy");
   }
   void ready() override { check_new_shape(false); }
@@ -44,6 +45,7 @@ struct Reinterpret : WholeOperator, NewShape {
                                "[1, 2]")
         .with(&NewShape::arguments<Reinterpret>)
         .arg("dtype", &Reinterpret::dtype, "Type of the result; default: the input's.")
+        .takes_bfloat16()
         .oracle("dali");
   }
   void ready() override { check_new_shape(dtype != DType::none); }

@@ -15,6 +15,7 @@ struct SequenceRearrange : WholeOperator {
                                      ">>> fn.sequence_rearrange(np.int32([[1], [2], [3]]), new_order=[2, 0]).tolist()\n"
                                      "[[3], [1]]")
         .required("new_order", &SequenceRearrange::new_order, "Numbers of frames.")
+        .takes_bfloat16()
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

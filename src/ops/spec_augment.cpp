@@ -33,6 +33,7 @@ struct SpecAugment : WholeOperator {
         .arg("fill_value", &Op::fill_value, "Value of masked elements; 0 is the mean of normalized features.",
              any_number)
         .random()
+        .takes_bfloat16()
         .oracle("torch");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

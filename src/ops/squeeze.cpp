@@ -20,6 +20,7 @@ struct Squeeze : WholeOperator {
         .arg("axes", &Squeeze::axes, "The axes; negative numbers count from the end.")
         .arg("axis_names", &Squeeze::axis_names, "The axes by their letters in the layout, instead of by number.")
         .in_place()
+        .takes_bfloat16()
         .oracle("numpy");
   }
   void ready() override {

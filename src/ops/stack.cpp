@@ -17,6 +17,7 @@ struct Stack : WholeOperator {
         .inputs(1, kMaxJoined)
         .arg("axis", &Stack::axis, "Position of the new axis in the output; negative numbers count from the end.")
         .arg("axis_name", &Stack::axis_name, "Letter of the new axis in the layout of the output.")
+        .takes_bfloat16()
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

@@ -19,7 +19,7 @@ struct Threshold : PixelOperator {
                              "than the threshold, which integers compare with after rounding it down, as OpenCV's "
                              "threshold does. NaN lies below. `find_threshold` chooses a threshold by Otsu's method or "
                              "the triangle's. Shapes and layouts: any; the output keeps both. Types: integers of 8 "
-                             "and 16 bits, float16, float32.\n\n"
+                             "and 16 bits, float16, bfloat16, float32.\n\n"
                              "Example:\n"
                              ">>> fn.threshold(np.uint8([99, 100, 101]), threshold=100).tolist()\n"
                              "[0, 0, 255]\n"
@@ -42,7 +42,7 @@ struct Threshold : PixelOperator {
   void check(std::span<const ValueType> in) override {
     const DType type = in[0].dtype;
     if (type != DType::none && (type == DType::bool_ || (size_of(type) > 2 && type != DType::float32)))
-      bad_type("expected integers of 8 or 16 bits, float16 or float32, got {}", name_of(type));
+      bad_type("expected integers of 8 or 16 bits, float16, bfloat16 or float32, got {}", name_of(type));
     whole_ = type != DType::none && is_integer(type);
   }
   PENSTOCK_PIXEL(

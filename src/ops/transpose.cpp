@@ -22,6 +22,7 @@ struct Transpose : WholeOperator {
         .arg("transpose_layout", &Transpose::transpose_layout,
              "Permute the letters of the layout too; otherwise the output keeps the layout as it is.")
         .arg("output_layout", &Transpose::output_layout, "Layout of the output, whatever the layout of the input.")
+        .takes_bfloat16()
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

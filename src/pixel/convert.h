@@ -13,7 +13,7 @@
 namespace penstock {
 
 template <class T, class V> PENSTOCK_INLINE V to_lane(T v) {
-  if constexpr (std::is_same_v<T, Half>) return static_cast<V>(static_cast<float>(v));
+  if constexpr (kStoresFloat<T>) return static_cast<V>(static_cast<float>(v));
   else return static_cast<V>(v);
 }
 
@@ -21,7 +21,7 @@ template <class T, class V> PENSTOCK_INLINE V to_lane(T v) {
 template <class V, class T> PENSTOCK_INLINE T from_lane(V v) {
   if constexpr (std::is_same_v<T, V>) {
     return v;
-  } else if constexpr (std::is_same_v<T, Half> && std::is_same_v<V, double>) {
+  } else if constexpr (kStoresFloat<T> && std::is_same_v<V, double>) {
     // Uses a float that is rounded to odd: rounding twice then gives the same as rounding once.
     const float f = static_cast<float>(v);
     uint32_t bits = std::bit_cast<uint32_t>(f);
@@ -29,9 +29,9 @@ template <class V, class T> PENSTOCK_INLINE T from_lane(V v) {
       bits -= abs(static_cast<double>(f)) > abs(v);
       bits |= 1;
     }
-    return Half(std::bit_cast<float>(bits));
-  } else if constexpr (std::is_same_v<T, Half>) {
-    return Half(static_cast<float>(v));
+    return T(std::bit_cast<float>(bits));
+  } else if constexpr (kStoresFloat<T>) {
+    return T(static_cast<float>(v));
   } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(v);
   } else if constexpr (std::is_same_v<T, bool>) {

@@ -36,6 +36,7 @@ enum TF_DataType : int {
   TF_STRING = 7,
   TF_INT64 = 9,
   TF_BOOL = 10,
+  TF_BFLOAT16 = 14,
   TF_UINT16 = 17,
   TF_HALF = 19,
   TF_UINT32 = 22,

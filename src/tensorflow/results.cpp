@@ -8,10 +8,10 @@ namespace penstock::tensorflow {
 
 namespace {
 
-// By the numbers of penstock_dtype.
-constexpr TF_DataType kTypes[] = {TF_UINT8, TF_UINT16, TF_UINT32, TF_UINT64, TF_INT8,   TF_INT16,
-                                  TF_INT32, TF_INT64,  TF_HALF,   TF_FLOAT,  TF_DOUBLE, TF_BOOL};
-constexpr size_t kSizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 1};
+// By the numbers of penstock_dtype; 12 is none.
+constexpr TF_DataType kTypes[] = {TF_UINT8, TF_UINT16, TF_UINT32, TF_UINT64, TF_INT8, TF_INT16,       TF_INT32,
+                                  TF_INT64, TF_HALF,   TF_FLOAT,  TF_DOUBLE, TF_BOOL, TF_DataType(0), TF_BFLOAT16};
+constexpr size_t kSizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 1, 0, 2};
 
 penstock_batch_info info_of(const penstock_batch* batch) {
   penstock_batch_info info{};

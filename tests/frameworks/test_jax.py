@@ -16,6 +16,7 @@ import orbax.checkpoint as ocp
 import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+import penstock
 from penstock import fn, pipeline_def, types
 from penstock.plugin.grain import PipelineIterDataset
 from penstock.plugin.jax import DALIGenericIterator, LastBatchPolicy, data_iterator
@@ -67,6 +68,20 @@ def test_arrays_are_the_memory_of_the_batch():
         np.testing.assert_array_equal(batch["index"], index)
         np.testing.assert_array_equal(batch["values"], values)
     assert kept[0]["values"].sharding == BY_ROWS and kept[0]["values"].shape == (8, 16)
+
+
+@pytest.mark.parametrize("options", [{}, {"sharding": BY_ROWS}], ids=["one device", "sharded"])
+def test_bfloat16_comes_as_jax_has_it(options):
+    @pipeline_def(batch_size=8, num_threads=1, seed=1)
+    def narrow():
+        return fn.cast(fn.random.uniform(range=[0.0, 1.0], shape=[32]), dtype=types.BFLOAT16)
+
+    pipe, iterator = narrow(), DALIGenericIterator(narrow(), ["a"], size=16, **options)
+    for batch in iterator:
+        assert batch["a"].dtype == jax.numpy.bfloat16
+        np.testing.assert_array_equal(batch["a"], arrays(pipe.run())[0])
+    made = fn.flip(penstock.tensor(batch["a"][:, :, None], layout="HWC"), horizontal=1)
+    np.testing.assert_array_equal(made.numpy(), np.asarray(batch["a"])[:, ::-1, None])
 
 
 def test_parts_that_are_not_aligned_are_copied_and_equal():

@@ -57,6 +57,24 @@ def test_it_is_a_data_set_with_the_bytes_of_run(expected):
     same(PenstockDataset(numbers().serialize()).take(2), expected[:2])
 
 
+def test_bfloat16_comes_and_goes_as_tensorflow_has_it():
+    @pipeline_def(batch_size=4, num_threads=1, seed=1)
+    def narrow():
+        x = fn.external_source(name="x", dtype=types.BFLOAT16, ndim=1)
+        return fn.cast(fn.random.uniform(range=[0.0, 1.0], shape=[5]), dtype=types.BFLOAT16), x * 2.0
+
+    fed = [tf.cast(tf.reshape(tf.range(12), [4, 3]) + k, tf.bfloat16) for k in range(3)]
+    dataset = PenstockDataset(
+        narrow(), input_datasets={"x": Input(tf.data.Dataset.from_tensor_slices(fed), batch=True)}
+    )
+    assert dataset.element_spec[0] == tf.TensorSpec([4, 5], tf.bfloat16)
+    pipe = narrow()
+    for k, (drawn, doubled) in enumerate(dataset.take(3)):
+        pipe.feed_input("x", fed[k].numpy())
+        np.testing.assert_array_equal(drawn.numpy(), arrays(pipe.run())[0])
+        np.testing.assert_array_equal(doubled, tf.cast(fed[k], tf.float32) * 2)
+
+
 def test_parts_of_a_data_set_make_only_their_batches(expected):
     dataset = PenstockDataset(numbers())
     same(dataset.skip(5).take(3), expected[5:8])

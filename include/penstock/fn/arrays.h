@@ -24,7 +24,7 @@ struct CastArguments {
 // Converts the elements to another type.
 //
 // Floating point values become integers by rounding half to even. Integers saturate, and NaN becomes 0. All
-// conversions between the twelve types follow these rules exactly.
+// conversions between the thirteen types follow these rules exactly.
 //
 // Shapes and layouts: any; the output keeps both. Types: all.
 inline Batch cast(const Batch& input, const CastArguments& arguments = {}, const CallOptions& options = {}) {
@@ -521,7 +521,7 @@ struct MinMaxLocArguments {
 // Returns four results: the least element, the greatest one, the place (x, y) of each. Of equal elements the first in
 // the order of rows counts, as in OpenCV's minMaxLoc. NaN is ignored; of an image that has nothing else, the values
 // are its first element and the places (-1, -1). Values have the type of the image, places are int32; each frame has
-// its own. Images have one channel. Layouts: HW, HWC, CHW, each also with a leading F. Types: all.
+// its own. Images have one channel. Layouts: HW, HWC, CHW, each also with a leading F. Types: all but bfloat16.
 inline std::array<Batch, 4> min_max_loc(const Batch& input,
                                         const MinMaxLocArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = detail::call_all("min_max_loc", {&input}, arguments.list(), options);
@@ -617,8 +617,8 @@ struct OneHotArguments {
 //
 // out[..., j, ...] is on_value where the input is j, else off_value, along a new axis of num_classes. A number that is
 // not a class gives off_value everywhere. Without `axis`, if all samples of a batch have one element, of any rank, the
-// results are vectors. Layouts: any; the output has a layout if axis_name is given. Types: all; fractions are
-// truncated.
+// results are vectors. Layouts: any; the output has a layout if axis_name is given. Types: all but bfloat16; fractions
+// are truncated.
 inline Batch one_hot(const Batch& input, const OneHotArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("one_hot", {&input}, arguments.list(), options);
 }

@@ -267,7 +267,7 @@ struct CoordTransformArguments {
 // Applies a linear map to points or vectors: M * in + T.
 //
 // Input: vectors of n numbers along the last axis. Output: vectors of m numbers, summed in float64. Layouts: any; the
-// output keeps it. For sequences (F first), M, T and MT may have one value for each frame. Types: all.
+// output keeps it. For sequences (F first), M, T and MT may have one value for each frame. Types: all but bfloat16.
 //
 // Computes in float64: the few numbers of a point, so that each sum is rounded once.
 inline Batch coord_transform(const Batch& input,
@@ -685,7 +685,7 @@ struct RandomMaskPixelArguments {
 // Draws a pixel of a mask; all are equally likely.
 //
 // Output: the indices of the pixel, 1-D int64. If a mask has no foreground pixel, any pixel is drawn. Layouts: any.
-// Types: all.
+// Types: all but bfloat16.
 inline Batch random_mask_pixel(const Batch& input,
                                const RandomMaskPixelArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("segmentation.random_mask_pixel", {&input}, arguments.list(), options);
@@ -879,8 +879,8 @@ struct TransformPointsArguments {
 // Moves points by an affine or perspective map.
 //
 // Input: points (N, n) of n numbers, x, y or x, y, z first; numbers after these, such as a visibility, stay as they
-// are. Output: the same shape. The sums are in float64. Layouts: any; the output keeps it. Types: all; integers are
-// rounded half to even and saturated.
+// are. Output: the same shape. The sums are in float64. Layouts: any; the output keeps it. Types: all but bfloat16;
+// integers are rounded half to even and saturated.
 //
 // Computes in float64: the few numbers of a point, so that each sum is rounded once.
 inline Batch transform_points(const Batch& input,

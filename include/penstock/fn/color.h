@@ -28,7 +28,7 @@ struct AdjustGammaArguments {
 //
 // out = largest * gain * (in / largest) ** gamma, limited to the range from 0 to the largest value. Results of
 // integers are rounded; torchvision and Albumentations round them down. The largest value is that of the type, 1 for
-// floating point. Layouts: any; the output keeps it. Types: uint8, uint16, float16, float32.
+// floating point. Layouts: any; the output keeps it. Types: uint8, uint16, float16, bfloat16, float32.
 inline Batch adjust_gamma(const Batch& input,
                           const AdjustGammaArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("adjust_gamma", {&input}, arguments.list(), options);
@@ -559,7 +559,7 @@ struct InvertArguments {
 // Subtracts each value from the largest one.
 //
 // The largest value is that of the type, 1 for floating point. Layouts: any; the output keeps it. Types: uint8,
-// uint16, float16, float32.
+// uint16, float16, bfloat16, float32.
 inline Batch invert(const Batch& input, const InvertArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("invert", {&input}, arguments.list(), options);
 }
@@ -614,7 +614,7 @@ struct PosterizeArguments {
 // Keeps the upper bits of each value and clears the others.
 //
 // Floating point values become multiples of 2^-bits from 0 to 1 - 2^-bits. The largest value is that of the type, 1
-// for floating point. Layouts: any; the output keeps it. Types: uint8, uint16, float16, float32.
+// for floating point. Layouts: any; the output keeps it. Types: uint8, uint16, float16, bfloat16, float32.
 inline Batch posterize(const Batch& input, const PosterizeArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("posterize", {&input}, arguments.list(), options);
 }
@@ -691,7 +691,7 @@ struct SolarizeArguments {
 // Inverts the values that are at least a threshold.
 //
 // Such a value is subtracted from the largest one. The largest value is that of the type, 1 for floating point.
-// Layouts: any; the output keeps it. Types: uint8, uint16, float16, float32.
+// Layouts: any; the output keeps it. Types: uint8, uint16, float16, bfloat16, float32.
 inline Batch solarize(const Batch& input, const SolarizeArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("solarize", {&input}, arguments.list(), options);
 }

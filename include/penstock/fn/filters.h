@@ -257,7 +257,7 @@ struct CorrelateArguments {
 // each axis except frames and channels, and with a leading F one filter for each frame; optionally the value outside a
 // "constant" border, one scalar of the image's type per sample, default 0. Sums are in float32, in float64 for 32-bit
 // and 64-bit integers and float64. Layouts: F first, C first or last; without a layout all axes, at most three; the
-// output keeps the layout. Types: all.
+// output keeps the layout. Types: all but bfloat16.
 inline Batch correlate(const Batch& data, const Batch& filter,
                        const CorrelateArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("correlate", {&data, &filter}, arguments.list(), options);
@@ -297,7 +297,7 @@ struct DilateArguments {
 };
 // Returns the largest element under a rectangle around each element, channel by channel.
 //
-// Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+// Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all but bfloat16.
 inline Batch dilate(const Batch& input, const DilateArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("dilate", {&input}, arguments.list(), options);
 }
@@ -373,7 +373,7 @@ struct ErodeArguments {
 };
 // Returns the smallest element under a rectangle around each element, channel by channel.
 //
-// Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+// Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all but bfloat16.
 inline Batch erode(const Batch& input, const ErodeArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("erode", {&input}, arguments.list(), options);
 }
@@ -474,7 +474,7 @@ struct GridMaskArguments {
 //
 // The coordinates (x, y) of a pixel are rotated by the angle, then the shift is subtracted. The pixel becomes 0 if
 // both results, modulo the tile, are less than ratio * tile. Layouts: any with H and W; the output keeps the layout.
-// Types: all.
+// Types: all but bfloat16.
 //
 // Computes in float64: rotated coordinates, because float32 would decide otherwise near the edges of squares.
 inline Batch grid_mask(const Batch& input, const GridMaskArguments& arguments = {}, const CallOptions& options = {}) {
@@ -612,7 +612,8 @@ struct LaplacianArguments {
 //
 // The derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by binomial windows along
 // this axis and the others. Sums are in float32, in float64 for 32-bit and 64-bit integers and float64. Layouts: F
-// first, C first or last; without a layout all axes, at most three; the output keeps the layout. Types: all.
+// first, C first or last; without a layout all axes, at most three; the output keeps the layout. Types: all but
+// bfloat16.
 inline Batch laplacian(const Batch& input, const LaplacianArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("laplacian", {&input}, arguments.list(), options);
 }
@@ -633,7 +634,7 @@ struct MedianBlurArguments {
 // Returns the median of the elements around each element, channel by channel.
 //
 // The image is extended by repeating its edge. The operator works as OpenCV's medianBlur does. Layouts: HW, HWC, CHW,
-// each also with a leading F; the output keeps the layout. Types: all.
+// each also with a leading F; the output keeps the layout. Types: all but bfloat16.
 inline Batch median_blur(const Batch& input,
                          const MedianBlurArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("median_blur", {&input}, arguments.list(), options);
@@ -672,8 +673,8 @@ struct MorphologyArguments {
 //
 // The operator works as OpenCV's morphologyEx does, with a rectangle; `erode` and `dilate` are its parts, which also
 // take masks of hundreds of elements. Differences are limited to the range of the type. Layouts: HW, HWC, CHW, each
-// also with a leading F; the output keeps the layout. Types: all for "open" and "close"; not 64-bit integers for the
-// others.
+// also with a leading F; the output keeps the layout. Types: all but bfloat16 for "open" and "close"; not 64-bit
+// integers for the others.
 inline Batch morphology(const Batch& input,
                         const MorphologyArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("morphology", {&input}, arguments.list(), options);
@@ -704,9 +705,9 @@ struct GaussianArguments {
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are
-// in float64, others in float32. Normal numbers come from the Box-Muller transform of 32 random bits, so none is
-// further than 6.76 deviations from the mean.
+// Types: all but bfloat16; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of
+// float64 are in float64, others in float32. Normal numbers come from the Box-Muller transform of 32 random bits, so
+// none is further than 6.76 deviations from the mean.
 inline Batch gaussian(const Batch& input, const GaussianArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("noise.gaussian", {&input}, arguments.list(), options);
 }
@@ -743,8 +744,8 @@ struct SaltAndPepperArguments {
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are
-// in float64, others in float32.
+// Types: all but bfloat16; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of
+// float64 are in float64, others in float32.
 inline Batch salt_and_pepper(const Batch& input,
                              const SaltAndPepperArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("noise.salt_and_pepper", {&input}, arguments.list(), options);
@@ -773,9 +774,9 @@ struct ShotArguments {
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are
-// in float64, others in float32. Sources: W. Hoermann, "The transformed rejection method for generating Poisson random
-// variables", 1993 (PTRS), and inversion for means below 16.
+// Types: all but bfloat16; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of
+// float64 are in float64, others in float32. Sources: W. Hoermann, "The transformed rejection method for generating
+// Poisson random variables", 1993 (PTRS), and inversion for means below 16.
 inline Batch shot(const Batch& input, const ShotArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("noise.shot", {&input}, arguments.list(), options);
 }
@@ -805,9 +806,9 @@ struct SpeckleArguments {
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are
-// in float64, others in float32. Normal numbers come from the Box-Muller transform of 32 random bits, so none is
-// further than 6.76 deviations from the mean.
+// Types: all but bfloat16; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of
+// float64 are in float64, others in float32. Normal numbers come from the Box-Muller transform of 32 random bits, so
+// none is further than 6.76 deviations from the mean.
 inline Batch speckle(const Batch& input, const SpeckleArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("noise.speckle", {&input}, arguments.list(), options);
 }
@@ -877,7 +878,7 @@ struct ThresholdArguments {
 //
 // A value lies above if it is larger than the threshold, which integers compare with after rounding it down, as
 // OpenCV's threshold does. NaN lies below. `find_threshold` chooses a threshold by Otsu's method or the triangle's.
-// Shapes and layouts: any; the output keeps both. Types: integers of 8 and 16 bits, float16, float32.
+// Shapes and layouts: any; the output keeps both. Types: integers of 8 and 16 bits, float16, bfloat16, float32.
 inline Batch threshold(const Batch& input, const ThresholdArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("threshold", {&input}, arguments.list(), options);
 }

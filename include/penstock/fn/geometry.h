@@ -180,7 +180,7 @@ struct ElasticTransformArguments {
 // ElasticTransform moves the pixels of a square image by half as much. The random numbers come from Philox4x32-10,
 // keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator. Sums of
 // uint8, int8, bool, float16 and float32 are in float32, those of other types in float64. Layouts: HW, HWC, CHW, each
-// also with a leading F; the output keeps the layout. Types: all.
+// also with a leading F; the output keeps the layout. Types: all but bfloat16.
 //
 // Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch elastic_transform(const Batch& input,
@@ -296,7 +296,7 @@ struct GridDistortionArguments {
 // borders are linear; rows likewise. If the numbers add up to their count, the whole input is shown. Albumentations'
 // GridDistortion divides by whole pixels and repeats the pixels at borders of cells. Sums of uint8, int8, bool,
 // float16 and float32 are in float32, those of other types in float64. Layouts: HW, HWC, CHW, each also with a leading
-// F; the output keeps the layout. Types: all.
+// F; the output keeps the layout. Types: all but bfloat16.
 //
 // Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch grid_distortion(const Batch& input,
@@ -332,7 +332,7 @@ struct JitterArguments {
 // That pixel is at most trunc(nDegree / 2) pixels away along each axis, and inside the image; channels stay together.
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
-// Types: all.
+// Types: all but bfloat16.
 inline Batch jitter(const Batch& input, const JitterArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("jitter", {&input}, arguments.list(), options);
 }
@@ -500,7 +500,7 @@ struct OpticalDistortionArguments {
 // y) is the input at (cx + (x - cx) * f, cy + (y - cy) * f), f = 1 + k * r2 + k * r2 * r2: OpenCV's undistortion for a
 // camera of the focal lengths (width, height) and k1 = k2 = k, as Albumentations' OpticalDistortion has it. Sums of
 // uint8, int8, bool, float16 and float32 are in float32, those of other types in float64. Layouts: HW, HWC, CHW, each
-// also with a leading F; the output keeps the layout. Types: all.
+// also with a leading F; the output keeps the layout. Types: all but bfloat16.
 //
 // Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch optical_distortion(const Batch& input,
@@ -697,7 +697,7 @@ struct RemapArguments {
 // Inputs: the images; two maps of float32, (height, width) of the output, with a leading F one for each frame.
 // INTERP_NN copies pixels. Sums of uint8, int8, bool, float16 and float32 are in float32, those of other types in
 // float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output
-// keeps the layout. Types: all.
+// keeps the layout. Types: all but bfloat16.
 //
 // Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch remap(const Batch& data, const Batch& mapx, const Batch& mapy,
@@ -1090,7 +1090,7 @@ struct ShuffleTilesArguments {
 //
 // Masks of a Sample follow; points go with their tile, also those on its left or upper border; a box becomes one box
 // for each connected part of what it had, with its labels. Layouts: HW, HWC, CHW, each also with a leading F; the
-// output keeps the layout. Types: all.
+// output keeps the layout. Types: all but bfloat16.
 inline Batch shuffle_tiles(const Batch& input,
                            const ShuffleTilesArguments& arguments = {}, const CallOptions& options = {}) {
   return detail::call_one("shuffle_tiles", {&input}, arguments.list(), options);
@@ -1185,7 +1185,8 @@ struct SphereArguments {
 // Distorts an image as if it lay on a sphere.
 //
 // The pixel at a distance r from the center is taken from r times that distance, in the same direction; r is 1 at half
-// of the longer side. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+// of the longer side. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all but
+// bfloat16.
 //
 // Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch sphere(const Batch& input, const SphereArguments& arguments = {}, const CallOptions& options = {}) {
@@ -1548,7 +1549,7 @@ struct WarpByMeshArguments {
 // that maps them; the borders of cells stay straight. Where cells overlap the last one is seen, in the order of rows;
 // a pixel that no cell shows stays. Boxes, points and masks of a Sample follow. Sums of uint8, int8, bool, float16 and
 // float32 are in float32, those of other types in float64; positions are in float64. Layouts: HW, HWC, CHW, each also
-// with a leading F; the output keeps the layout. Types: all.
+// with a leading F; the output keeps the layout. Types: all but bfloat16.
 //
 // Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch warp_by_mesh(const Batch& input,
@@ -1599,7 +1600,7 @@ struct WarpByPointsArguments {
 // squares of the distances to the points: around each point the image is enlarged, and points that stay do not leave
 // the image as it is. Boxes, points and masks of a Sample follow. Sums of uint8, int8, bool, float16 and float32 are
 // in float32, those of other types in float64; positions are in float64. Layouts: HW, HWC, CHW, each also with a
-// leading F; the output keeps the layout. Types: all.
+// leading F; the output keeps the layout. Types: all but bfloat16.
 //
 // Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch warp_by_points(const Batch& input,
@@ -1645,7 +1646,7 @@ struct WarpPerspectiveArguments {
 // Output (x, y) is the input at (X / W, Y / W), where (X, Y, W) = matrix (x, y, 1). Positions are as exact as in
 // float64. Sums of uint8, int8, bool, float16 and float32 are in float32, those of other types, or with a fill_value
 // for each channel, in float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW,
-// each also with a leading F; the output keeps the layout. Types: all.
+// each also with a leading F; the output keeps the layout. Types: all but bfloat16.
 //
 // Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch warp_perspective(const Batch& input,
@@ -1695,7 +1696,7 @@ struct WaterArguments {
 //
 // The pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y + ampl_y * cos(freq_y * x + phase_y)),
 // where (0, 0) is the corner of the first pixel. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps
-// the layout. Types: all.
+// the layout. Types: all but bfloat16.
 //
 // Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch water(const Batch& input, const WaterArguments& arguments = {}, const CallOptions& options = {}) {

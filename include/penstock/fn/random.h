@@ -100,7 +100,7 @@ struct ChoiceArguments {
 // second input gives its shape to the result; without it and without `shape` one element per sample is drawn. The
 // output keeps the layout; a single element has the layout without its first letter. The random numbers come from
 // Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the
-// operator. Types: all; the output keeps the type; scalars must be integers.
+// operator. Types: all but bfloat16; the output keeps the type; scalars must be integers.
 //
 // Computes in float64: a draw of 53 bits finds its place among the sums of the probabilities.
 inline Batch choice(const Batch& a, const ChoiceArguments& arguments = {}, const CallOptions& options = {}) {

@@ -26,6 +26,7 @@ class DType(IntEnum):
     FLOAT = 9
     FLOAT64 = 10
     BOOL = 11
+    BFLOAT16 = 13  # DALI has none: the number is free in its table
     # Not element types: the other entries of DALI's table, for programs that compare with it.
     STRING = 12
     FEATURE = 17
@@ -140,8 +141,9 @@ INT16, INT32, INT64, FLOAT16, FLOAT, FLOAT64 = (
     DType.FLOAT,
     DType.FLOAT64,
 )
-BOOL, STRING, FEATURE, IMAGE_TYPE, DATA_TYPE, INTERP_TYPE = (
+BOOL, BFLOAT16, STRING, FEATURE, IMAGE_TYPE, DATA_TYPE, INTERP_TYPE = (
     DType.BOOL,
+    DType.BFLOAT16,
     DType.STRING,
     DType.FEATURE,
     DType.IMAGE_TYPE,
@@ -171,13 +173,13 @@ _NUMPY_NAMES = {DType.FLOAT: "float32", DType.BOOL: "bool"}
 
 
 def to_numpy_type(dtype: DType | int) -> Any:
-    """Returns the NumPy type of an element type; imports NumPy.
+    """Returns the NumPy type of an element type; imports NumPy, and ml_dtypes for BFLOAT16.
 
     Args:
         dtype: A DType or its number.
 
     Raises:
-        TypeError: NumPy has no such type.
+        TypeError: NumPy has no such type, or BFLOAT16 has none because the package ml_dtypes is not installed.
 
     Example:
         >>> types.to_numpy_type(types.FLOAT)
@@ -186,6 +188,12 @@ def to_numpy_type(dtype: DType | int) -> Any:
     import numpy
 
     dtype = DType(dtype)
+    if dtype is DType.BFLOAT16:
+        try:
+            from ml_dtypes import bfloat16
+        except ImportError:
+            raise TypeError("NumPy has bfloat16 by the package ml_dtypes alone: install it") from None
+        return bfloat16
     if not 0 <= dtype <= DType.BOOL:
         raise TypeError(f"NumPy has no type for {dtype}")
     return getattr(numpy, _NUMPY_NAMES.get(dtype, dtype.name.lower()) if dtype is not DType.BOOL else "bool_")
@@ -349,7 +357,7 @@ class ScalarConstant:
 
 def _of_type(dtype):
     def constant(self):
-        convert = bool if dtype is DType.BOOL else float if dtype.name.startswith("FLOAT") else int
+        convert = bool if dtype is DType.BOOL else float if dtype.name.startswith(("FLOAT", "BFLOAT")) else int
         return ScalarConstant(convert(self.value), dtype)
 
     constant.__name__ = {DType.FLOAT: "float32"}.get(dtype, dtype.name.lower())
@@ -357,5 +365,5 @@ def _of_type(dtype):
     return constant
 
 
-for _dtype in list(DType)[1:13]:
+for _dtype in list(DType)[1:14]:
     setattr(ScalarConstant, _of_type(_dtype).__name__, _of_type(_dtype))

@@ -398,7 +398,7 @@ def _after_loop(variable, outputs, unset, line):
 # --- ranges -----------------------------------------------------------------------------------------------------------
 
 _WIDE = (DType.INT64, DType.UINT64, DType.UINT32)
-_REAL = (DType.FLOAT, DType.FLOAT16, DType.FLOAT64)
+_REAL = (DType.FLOAT, DType.FLOAT16, DType.BFLOAT16, DType.FLOAT64)
 
 
 class GraphRange:

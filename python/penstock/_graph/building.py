@@ -47,7 +47,7 @@ def stacked(op, name, values):
             raise TypeError(
                 f"[{op}] {name}: a list holds numbers and scalar values of the pipeline, not {what}\n  at {user_line()}"
             )
-    fractions = {DType.FLOAT, DType.FLOAT16, DType.FLOAT64, DType.NO_TYPE}
+    fractions = {DType.FLOAT, DType.FLOAT16, DType.BFLOAT16, DType.FLOAT64, DType.NO_TYPE}
     common = DType.FLOAT64 if fractions & set(types) else DType.INT64
     constants, nodes = {}, []
     for item, dtype in zip(items, types):

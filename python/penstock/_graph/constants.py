@@ -57,7 +57,7 @@ def arguments_of_constant(value, dtype, shape, layout, name):
         data, extents = tensor.numpy().ravel().tolist(), list(tensor.shape()) if shape is None else _extents(shape)
         if layout is None and tensor.layout():
             layout = tensor.layout()
-    real = natural in (DType.FLOAT, DType.FLOAT16, DType.FLOAT64)
+    real = natural in (DType.FLOAT, DType.FLOAT16, DType.BFLOAT16, DType.FLOAT64)
     arguments["fdata" if real else "idata"] = [float(v) for v in data] if real else [int(v) for v in data]
     arguments["dtype"] = natural if dtype is None else dtype
     arguments["shape"] = extents
@@ -76,7 +76,7 @@ def arguments_of_batch(batch, size):
             f"penstock.per_sample() has {len(batch)} values for a batch of {size} samples\n  at {user_line()}"
         )
     arrays = [batch[i].numpy() for i in range(len(batch))]
-    real = batch.dtype in (DType.FLOAT, DType.FLOAT16, DType.FLOAT64)
+    real = batch.dtype in (DType.FLOAT, DType.FLOAT16, DType.BFLOAT16, DType.FLOAT64)
     arguments = {
         "dtype": batch.dtype,
         "samples": len(arrays),

@@ -4,7 +4,7 @@
 from .. import _core
 from .._base.element_types import DType, to_numpy_type
 
-_FRACTIONS = {DType.FLOAT16, DType.FLOAT, DType.FLOAT64}
+_FRACTIONS = {DType.FLOAT16, DType.BFLOAT16, DType.FLOAT, DType.FLOAT64}
 _SIZE = "input_size"  # that the log adds to the arguments (Graph::give_sizes)
 
 

@@ -144,7 +144,7 @@ def adjust_gamma(
     out = largest * gain * (in / largest) ** gamma, limited to the range from 0 to the largest
     value. Results of integers are rounded; torchvision and Albumentations round them down. The
     largest value is that of the type, 1 for floating point. Layouts: any; the output keeps it.
-    Types: uint8, uint16, float16, float32.
+    Types: uint8, uint16, float16, bfloat16, float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -1659,7 +1659,7 @@ def cast(
     """Converts the elements to another type.
 
     Floating point values become integers by rounding half to even. Integers saturate, and NaN
-    becomes 0. All conversions between the twelve types follow these rules exactly.
+    becomes 0. All conversions between the thirteen types follow these rules exactly.
 
     Shapes and layouts: any; the output keeps both. Types: all.
 
@@ -2642,7 +2642,7 @@ def coord_transform(
 
     Input: vectors of n numbers along the last axis. Output: vectors of m numbers, summed in
     float64. Layouts: any; the output keeps it. For sequences (F first), M, T and MT may have
-    one value for each frame. Types: all.
+    one value for each frame. Types: all but bfloat16.
 
     Computes in float64: the few numbers of a point, so that each sum is rounded once.
 
@@ -2784,7 +2784,7 @@ def correlate(
     for each frame; optionally the value outside a "constant" border, one scalar of the image's
     type per sample, default 0. Sums are in float32, in float64 for 32-bit and 64-bit integers
     and float64. Layouts: F first, C first or last; without a layout all axes, at most three;
-    the output keeps the layout. Types: all.
+    the output keeps the layout. Types: all but bfloat16.
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -3181,7 +3181,8 @@ def dilate(
 ) -> Kind:
     """Returns the largest element under a rectangle around each element, channel by channel.
 
-    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all
+    but bfloat16.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -3775,7 +3776,7 @@ def elastic_transform(
     on the seed, the epoch, the sample and, unless the operator has a seed of its own, the
     operator. Sums of uint8, int8, bool, float16 and float32 are in float32, those of other
     types in float64. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the
-    layout. Types: all.
+    layout. Types: all but bfloat16.
 
     Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
     fractions.
@@ -4079,7 +4080,8 @@ def erode(
 ) -> Kind:
     """Returns the smallest element under a rectangle around each element, channel by channel.
 
-    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all
+    but bfloat16.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -5158,7 +5160,7 @@ def grid_distortion(
     numbers add up to their count, the whole input is shown. Albumentations' GridDistortion
     divides by whole pixels and repeats the pixels at borders of cells. Sums of uint8, int8,
     bool, float16 and float32 are in float32, those of other types in float64. Layouts: HW, HWC,
-    CHW, each also with a leading F; the output keeps the layout. Types: all.
+    CHW, each also with a leading F; the output keeps the layout. Types: all but bfloat16.
 
     Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
     fractions.
@@ -5240,7 +5242,7 @@ def grid_mask(
 
     The coordinates (x, y) of a pixel are rotated by the angle, then the shift is subtracted.
     The pixel becomes 0 if both results, modulo the tile, are less than ratio * tile. Layouts:
-    any with H and W; the output keeps the layout. Types: all.
+    any with H and W; the output keeps the layout. Types: all but bfloat16.
 
     Computes in float64: rotated coordinates, because float32 would decide otherwise near the
     edges of squares.
@@ -6066,7 +6068,7 @@ def invert(
     """Subtracts each value from the largest one.
 
     The largest value is that of the type, 1 for floating point. Layouts: any; the output keeps
-    it. Types: uint8, uint16, float16, float32.
+    it. Types: uint8, uint16, float16, bfloat16, float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -6132,7 +6134,7 @@ def jitter(
     That pixel is at most trunc(nDegree / 2) pixels away along each axis, and inside the image;
     channels stay together. The random numbers come from Philox4x32-10, keyed on the seed, the
     epoch, the sample and, unless the operator has a seed of its own, the operator. Layouts: HW,
-    HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+    HWC, CHW, each also with a leading F; the output keeps the layout. Types: all but bfloat16.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -6436,7 +6438,7 @@ def laplacian(
     The derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by
     binomial windows along this axis and the others. Sums are in float32, in float64 for 32-bit
     and 64-bit integers and float64. Layouts: F first, C first or last; without a layout all
-    axes, at most three; the output keeps the layout. Types: all.
+    axes, at most three; the output keeps the layout. Types: all but bfloat16.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -7014,7 +7016,8 @@ def median_blur(
     """Returns the median of the elements around each element, channel by channel.
 
     The image is extended by repeating its edge. The operator works as OpenCV's medianBlur does.
-    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all
+    but bfloat16.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -7308,7 +7311,8 @@ def min_max_loc(
     equal elements the first in the order of rows counts, as in OpenCV's minMaxLoc. NaN is
     ignored; of an image that has nothing else, the values are its first element and the places
     (-1, -1). Values have the type of the image, places are int32; each frame has its own.
-    Images have one channel. Layouts: HW, HWC, CHW, each also with a leading F. Types: all.
+    Images have one channel. Layouts: HW, HWC, CHW, each also with a leading F. Types: all but
+    bfloat16.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -7376,7 +7380,7 @@ def morphology(
     The operator works as OpenCV's morphologyEx does, with a rectangle; `erode` and `dilate` are
     its parts, which also take masks of hundreds of elements. Differences are limited to the
     range of the type. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the
-    layout. Types: all for "open" and "close"; not 64-bit integers for the others.
+    layout. Types: all but bfloat16 for "open" and "close"; not 64-bit integers for the others.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -8033,7 +8037,7 @@ def one_hot(
     out[..., j, ...] is on_value where the input is j, else off_value, along a new axis of
     num_classes. A number that is not a class gives off_value everywhere. Without `axis`, if all
     samples of a batch have one element, of any rank, the results are vectors. Layouts: any; the
-    output has a layout if axis_name is given. Types: all; fractions are truncated.
+    output has a layout if axis_name is given. Types: all but bfloat16; fractions are truncated.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -8240,7 +8244,7 @@ def optical_distortion(
     * r2 + k * r2 * r2: OpenCV's undistortion for a camera of the focal lengths (width, height)
     and k1 = k2 = k, as Albumentations' OpticalDistortion has it. Sums of uint8, int8, bool,
     float16 and float32 are in float32, those of other types in float64. Layouts: HW, HWC, CHW,
-    each also with a leading F; the output keeps the layout. Types: all.
+    each also with a leading F; the output keeps the layout. Types: all but bfloat16.
 
     Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
     fractions.
@@ -8755,7 +8759,7 @@ def posterize(
 
     Floating point values become multiples of 2^-bits from 0 to 1 - 2^-bits. The largest value
     is that of the type, 1 for floating point. Layouts: any; the output keeps it. Types: uint8,
-    uint16, float16, float32.
+    uint16, float16, bfloat16, float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -9421,7 +9425,8 @@ def remap(
     Inputs: the images; two maps of float32, (height, width) of the output, with a leading F one
     for each frame. INTERP_NN copies pixels. Sums of uint8, int8, bool, float16 and float32 are
     in float32, those of other types in float64; the weights of cubic interpolation have a =
-    -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.
+    -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all but
+    bfloat16.
 
     Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
     fractions.
@@ -10548,7 +10553,7 @@ def shuffle_tiles(
 
     Masks of a Sample follow; points go with their tile, also those on its left or upper border;
     a box becomes one box for each connected part of what it had, with its labels. Layouts: HW,
-    HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+    HWC, CHW, each also with a leading F; the output keeps the layout. Types: all but bfloat16.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -10920,7 +10925,7 @@ def solarize(
 
     Such a value is subtracted from the largest one. The largest value is that of the type, 1
     for floating point. Layouts: any; the output keeps it. Types: uint8, uint16, float16,
-    float32.
+    bfloat16, float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -11162,7 +11167,7 @@ def sphere(
 
     The pixel at a distance r from the center is taken from r times that distance, in the same
     direction; r is 1 at half of the longer side. Layouts: HW, HWC, CHW, each also with a
-    leading F; the output keeps the layout. Types: all.
+    leading F; the output keeps the layout. Types: all but bfloat16.
 
     Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
     fractions.
@@ -11577,7 +11582,7 @@ def threshold(
     A value lies above if it is larger than the threshold, which integers compare with after
     rounding it down, as OpenCV's threshold does. NaN lies below. `find_threshold` chooses a
     threshold by Otsu's method or the triangle's. Shapes and layouts: any; the output keeps
-    both. Types: integers of 8 and 16 bits, float16, float32.
+    both. Types: integers of 8 and 16 bits, float16, bfloat16, float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -11976,7 +11981,8 @@ def transform_points(
 
     Input: points (N, n) of n numbers, x, y or x, y, z first; numbers after these, such as a
     visibility, stay as they are. Output: the same shape. The sums are in float64. Layouts: any;
-    the output keeps it. Types: all; integers are rounded half to even and saturated.
+    the output keeps it. Types: all but bfloat16; integers are rounded half to even and
+    saturated.
 
     Computes in float64: the few numbers of a point, so that each sum is rounded once.
 
@@ -12298,7 +12304,7 @@ def warp_by_mesh(
     overlap the last one is seen, in the order of rows; a pixel that no cell shows stays. Boxes,
     points and masks of a Sample follow. Sums of uint8, int8, bool, float16 and float32 are in
     float32, those of other types in float64; positions are in float64. Layouts: HW, HWC, CHW,
-    each also with a leading F; the output keeps the layout. Types: all.
+    each also with a leading F; the output keeps the layout. Types: all but bfloat16.
 
     Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
     fractions.
@@ -12397,7 +12403,7 @@ def warp_by_points(
     each point the image is enlarged, and points that stay do not leave the image as it is.
     Boxes, points and masks of a Sample follow. Sums of uint8, int8, bool, float16 and float32
     are in float32, those of other types in float64; positions are in float64. Layouts: HW, HWC,
-    CHW, each also with a leading F; the output keeps the layout. Types: all.
+    CHW, each also with a leading F; the output keeps the layout. Types: all but bfloat16.
 
     Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
     fractions.
@@ -12496,7 +12502,7 @@ def warp_perspective(
     are as exact as in float64. Sums of uint8, int8, bool, float16 and float32 are in float32,
     those of other types, or with a fill_value for each channel, in float64; the weights of
     cubic interpolation have a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW, each also with a
-    leading F; the output keeps the layout. Types: all.
+    leading F; the output keeps the layout. Types: all but bfloat16.
 
     Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
     fractions.
@@ -12591,7 +12597,7 @@ def water(
 
     The pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y + ampl_y *
     cos(freq_y * x + phase_y)), where (0, 0) is the corner of the first pixel. Layouts: HW, HWC,
-    CHW, each also with a leading F; the output keeps the layout. Types: all.
+    CHW, each also with a leading F; the output keeps the layout. Types: all but bfloat16.
 
     Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
     fractions.

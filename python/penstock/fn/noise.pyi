@@ -41,10 +41,10 @@ def gaussian(
 
     The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
     unless the operator has a seed of its own, the operator: the same on any number of threads
-    and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
-    rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64,
-    others in float32. Normal numbers come from the Box-Muller transform of 32 random bits, so
-    none is further than 6.76 deviations from the mean.
+    and any device. Layouts: any; the output keeps it. Types: all but bfloat16; the output keeps
+    the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in
+    float64, others in float32. Normal numbers come from the Box-Muller transform of 32 random
+    bits, so none is further than 6.76 deviations from the mean.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -117,9 +117,9 @@ def salt_and_pepper(
 
     The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
     unless the operator has a seed of its own, the operator: the same on any number of threads
-    and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
-    rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64,
-    others in float32.
+    and any device. Layouts: any; the output keeps it. Types: all but bfloat16; the output keeps
+    the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in
+    float64, others in float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -198,10 +198,10 @@ def shot(
 
     The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
     unless the operator has a seed of its own, the operator: the same on any number of threads
-    and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
-    rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64,
-    others in float32. Sources: W. Hoermann, "The transformed rejection method for generating
-    Poisson random variables", 1993 (PTRS), and inversion for means below 16.
+    and any device. Layouts: any; the output keeps it. Types: all but bfloat16; the output keeps
+    the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in
+    float64, others in float32. Sources: W. Hoermann, "The transformed rejection method for
+    generating Poisson random variables", 1993 (PTRS), and inversion for means below 16.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -269,10 +269,10 @@ def speckle(
 
     The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
     unless the operator has a seed of its own, the operator: the same on any number of threads
-    and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
-    rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64,
-    others in float32. Normal numbers come from the Box-Muller transform of 32 random bits, so
-    none is further than 6.76 deviations from the mean.
+    and any device. Layouts: any; the output keeps it. Types: all but bfloat16; the output keeps
+    the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in
+    float64, others in float32. Normal numbers come from the Box-Muller transform of 32 random
+    bits, so none is further than 6.76 deviations from the mean.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

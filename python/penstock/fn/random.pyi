@@ -145,7 +145,7 @@ def choice(
     `shape` one element per sample is drawn. The output keeps the layout; a single element has
     the layout without its first letter. The random numbers come from Philox4x32-10, keyed on
     the seed, the epoch, the sample and, unless the operator has a seed of its own, the
-    operator. Types: all; the output keeps the type; scalars must be integers.
+    operator. Types: all but bfloat16; the output keeps the type; scalars must be integers.
 
     Computes in float64: a draw of 53 bits finds its place among the sums of the probabilities.
 

@@ -40,7 +40,7 @@ def random_mask_pixel(
     """Draws a pixel of a mask; all are equally likely.
 
     Output: the indices of the pixel, 1-D int64. If a mask has no foreground pixel, any pixel is
-    drawn. Layouts: any. Types: all.
+    drawn. Layouts: any. Types: all but bfloat16.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

@@ -78,10 +78,10 @@ def shown_name(op):
 
 def type_text(node, output=0):
     """ "uint8 HWC" of an output, as far as it is known."""
-    from .._base.element_types import DType, to_numpy_type
+    from .._base.element_types import DType
 
     dtype, ndim, layout = (node.get("types") or [[-1, -1, ""]])[output]
-    name = "" if dtype < 0 else to_numpy_type(DType(dtype)).__name__
+    name = "" if dtype < 0 else {"FLOAT": "float32"}.get(DType(dtype).name, DType(dtype).name.lower())
     return f"{name} {layout or (f'{ndim}-d' if ndim >= 0 else '')}".strip()
 
 

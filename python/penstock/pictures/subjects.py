@@ -4,6 +4,7 @@
 import numpy as np
 
 from .. import _core
+from .._base.element_types import DType
 from .captions import captions_of
 from .marks import corners, draw_boxes, draw_mask, draw_points
 from .pixels import kind_of, pictures_of
@@ -12,6 +13,8 @@ from .sheet import beside, fitted, sheet_of
 
 def arrays_of(values, layout=""):
     """(the samples as arrays, their layout)"""
+    if isinstance(values, (_core.Batch, _core.Tensor)) and values.dtype == DType.BFLOAT16:
+        values = type(values)(values.cpu(), values.layout(), "float32")  # NumPy may lack the type
     if isinstance(values, _core.Batch):
         batch = values.cpu()
         return [np.asarray(s.numpy()) for s in batch], layout or batch.layout()
@@ -26,10 +29,13 @@ def arrays_of(values, layout=""):
 
 def _array(value):
     if hasattr(value, "detach"):  # a tensor of torch, wherever it is
-        value = value.detach().cpu().numpy()
+        value = value.detach().cpu()
+        value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
     if isinstance(value, str):
         return np.frombuffer(value.encode(), np.uint8)
     made = np.asarray(value)
+    if made.dtype.name == "bfloat16":
+        made = made.astype(np.float32)
     if made.dtype.kind not in "biuf":
         raise TypeError(f"show() takes a Batch, a Tensor, arrays or a Sample, got {type(value).__name__}")
     return made

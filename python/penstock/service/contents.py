@@ -11,6 +11,7 @@ import math
 import numpy
 
 from .. import _core
+from .._base.element_types import DType
 from .errors import ProtocolError
 from .frames import number_of
 
@@ -46,7 +47,7 @@ class Content:
         shapes = [list(shape) for shape in batch.shape()]
         uniform = all(shape == shapes[0] for shape in shapes)
         dense = uniform and batch.is_dense_tensor() and len(shapes) > 0
-        arrays = [batch.as_tensor().numpy()] if dense else [batch.at(k) for k in range(len(shapes))]
+        arrays = [_array_of(t) for t in ([batch.as_tensor()] if dense else batch)]
         self._pad()
         for array in arrays:
             if not uniform:
@@ -77,6 +78,12 @@ class Content:
             at += part.nbytes
 
 
+def _array_of(tensor):
+    if tensor.dtype == DType.BFLOAT16:  # NumPy may lack it
+        tensor.reinterpret("uint16")
+    return tensor.numpy()
+
+
 def _type_of(batch):
     if batch.device_type != "cpu":
         raise ValueError(
@@ -95,6 +102,7 @@ _TYPES = {
     "INT32": "<i4",
     "INT64": "<i8",
     "FLOAT16": "<f2",
+    "BFLOAT16": "<u2",
     "FLOAT": "<f4",
     "FLOAT64": "<f8",
     "BOOL": "|b1",
@@ -108,7 +116,7 @@ class _Output:
         kind = words.get("type") if isinstance(words, dict) else None
         if not isinstance(kind, str) or kind not in _TYPES:
             raise ProtocolError("an output of a batch has no type")
-        self.type = numpy.dtype(_TYPES[kind])
+        self.type, self.is_bfloat16 = numpy.dtype(_TYPES[kind]), kind == "BFLOAT16"
         self.layout, self.begin = words.get("layout"), begin
         if not isinstance(self.layout, str) or len(self.layout) > _MOST_DIMENSIONS:
             raise ProtocolError("an output of a batch has no layout")
@@ -144,6 +152,8 @@ class _Output:
         else:
             arrays = [numpy.ndarray(s, self.type, memory, at) for s, at in zip(self.shapes, self.places)]
             batch = _core.Batch(arrays, self.layout)
+        if self.is_bfloat16:
+            batch.reinterpret("bfloat16")
         if self.names:
             batch.set_sources(self.names)
         return batch

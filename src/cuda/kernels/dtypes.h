@@ -26,5 +26,6 @@
     case 8: f(Half);             \
     case 9: f(float);            \
     case 10: f(double);          \
+    case 13: f(BFloat16);        \
     default: f(bool);            \
   }

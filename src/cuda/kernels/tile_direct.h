@@ -75,7 +75,7 @@ template <class Stage> struct DirectTaps {
   };
   __device__ inline Rows rows_of(float wy0, float wy1) const {
     const bool two = t.ty.taps.taps > 1;
-    if constexpr (std::is_floating_point_v<In> || std::is_same_v<In, Half>) {
+    if constexpr (std::is_floating_point_v<In> || kStoresFloat<In>) {
       // A tap of weight zero is left out, as the CPU leaves it out: it may be no number.
       const bool upper = !two || wy1 == 0, lower = !upper && wy0 == 0;
       return {lower ? t.step_y : 0, upper ? 0 : t.step_y, lower ? wy1 : wy0, wy1, upper || lower};

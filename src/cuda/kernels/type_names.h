@@ -12,8 +12,9 @@ inline const char* number(Lane l) {
 }
 // The type of an element in memory.
 inline const char* element(DType t) {
-  constexpr const char* kNames[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "int8_t", "int16_t",
-                                    "int32_t", "int64_t",  "Half",     "float",    "double", "bool"};
+  constexpr const char* kNames[kTypes] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "int8_t",
+                                          "int16_t", "int32_t",  "int64_t",  "Half",     "float",
+                                          "double",  "bool",     "",         "BFloat16"};
   return t == DType::none ? "float" : kNames[static_cast<int>(t)];
 }
 

@@ -192,6 +192,7 @@ template <class V, class T> __device__ void convert(const T* in, V* lane, T* out
 template <class V> __device__ void convert_all(char* p, int i) {
   V* lane = (V*)p;
   convert<V>((bool*)p, lane, (bool*)p, i), convert<V>((Half*)p, lane, (Half*)p, i);
+  convert<V>((BFloat16*)p, lane, (BFloat16*)p, i);
   convert<V>((int8_t*)p, lane, (int8_t*)p, i), convert<V>((uint8_t*)p, lane, (uint8_t*)p, i);
   convert<V>((int16_t*)p, lane, (int16_t*)p, i), convert<V>((uint16_t*)p, lane, (uint16_t*)p, i);
   convert<V>((int32_t*)p, lane, (int32_t*)p, i), convert<V>((uint32_t*)p, lane, (uint32_t*)p, i);

@@ -8,6 +8,7 @@ namespace penstock {
 
 inline whole::ArgumentType argument_type(DType t) { return static_cast<whole::ArgumentType>(t); }
 static_assert(static_cast<int64_t>(whole::ArgumentType::boolean) == static_cast<int64_t>(DType::bool_));
+static_assert(static_cast<int64_t>(whole::ArgumentType::bfloat16) == static_cast<int64_t>(DType::bfloat16));
 
 class GivenNumbers {
  public:

@@ -86,11 +86,12 @@ void expect_equal(const std::string& op, const Arguments& given, const std::vect
 }
 
 const std::vector<Shape> kImages{{7, 5, 3}, {1, 1, 3}, {33, 64, 3}, {0, 4, 3}, {480, 331, 3}, {120, 97, 3}};
-constexpr DType kTypes[] = {DType::uint8,  DType::int8,  DType::uint16,  DType::int16,   DType::uint32,  DType::int32,
-                            DType::uint64, DType::int64, DType::float16, DType::float32, DType::float64, DType::bool_};
+constexpr DType kElements[] = {DType::uint8,   DType::int8,   DType::uint16,  DType::int16,   DType::uint32,
+                               DType::int32,   DType::uint64, DType::int64,   DType::float16, DType::float32,
+                               DType::float64, DType::bool_,  DType::bfloat16};
 
 TEST(GpuWhole, Copies) {
-  for (DType t : {DType::uint8, DType::float16, DType::float32, DType::float64}) {
+  for (DType t : {DType::uint8, DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
     const Batch x = random_batch(t, kImages, "HWC", 1), y = random_batch(t, kImages, "HWC", 2);
     expect_equal("transpose", {{"perm", Ints{2, 0, 1}}}, {x});
     expect_equal("transpose", {{"perm", Ints{1, 0, 2}}}, {x});
@@ -110,7 +111,7 @@ TEST(GpuWhole, Copies) {
 }
 
 TEST(GpuWhole, Means) {
-  for (DType t : kTypes)
+  for (DType t : kElements)
     for (const Ints& axes : {Ints{}, Ints{0}, Ints{2}, Ints{0, 1}, Ints{0, 2}, Ints{0, 1, 2}})
       expect_equal("reductions.mean", {{"axes", axes}},
                    {random_batch(t, {{7, 5, 3}, {480, 331, 3}, {1, 1, 3}, {64, 64, 4}}, "HWC", 5)});
@@ -170,7 +171,7 @@ TEST(GpuWhole, Normalize) {
 }
 
 TEST(GpuWhole, ValuesOnTheDevice) {
-  for (DType t : kTypes) {
+  for (DType t : kElements) {
     const Batch x = random_batch(t, kImages, "HWC", 10);
     const std::vector<Shape> scalars(kImages.size(), Shape{1}), threes(kImages.size(), Shape{3});
     expect_equal("erase", {{"shape", Reals{5, 9}}}, {x}, 0,

@@ -9,6 +9,7 @@ DType promote(DType a, DType b) {
   if (is_float(a) || is_float(b)) {
     if (!is_float(a)) return b;
     if (!is_float(b)) return a;
+    if (size_of(a) == size_of(b)) return DType::float32;  // float16 and bfloat16: neither holds the other
     return size_of(a) > size_of(b) ? a : b;
   }
   if (is_unsigned(a) == is_unsigned(b)) return size_of(a) > size_of(b) ? a : b;
@@ -46,6 +47,7 @@ Lane arithmetic_lane(DType t) {
   switch (t) {
     case DType::float64: return Lane::f64;
     case DType::float16:
+    case DType::bfloat16:
     case DType::float32:
     case DType::none: return Lane::f32;
     case DType::uint64: return Lane::u64;

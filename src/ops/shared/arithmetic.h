@@ -20,9 +20,9 @@ Layout common_layout(const Layout& a, const Layout& b, int ndim);
 Lane arithmetic_lane(DType t);
 // The value as the type t holds it.
 template <class V> V constant_in(double value, DType t) {
-  return dispatch(t, [&](auto tag) {
+  return dispatch_stored(t, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<T, Half>) return static_cast<V>(static_cast<float>(from_lane<double, Half>(value)));
+    if constexpr (kStoresFloat<T>) return static_cast<V>(static_cast<float>(from_lane<double, T>(value)));
     else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
       return static_cast<V>(value < 0 ? static_cast<T>(static_cast<int64_t>(value))
                                       : static_cast<T>(static_cast<uint64_t>(value)));

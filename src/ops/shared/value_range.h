@@ -9,7 +9,7 @@ namespace penstock {
 
 constexpr const char* kImageValues =
     "The largest value is that of the type, 1 for floating point. Layouts: any; the output keeps it. Types: uint8, "
-    "uint16, float16, float32.";
+    "uint16, float16, bfloat16, float32.";
 
 inline void check_image_values(const ValueType& in) {
   switch (in.dtype) {
@@ -17,8 +17,9 @@ inline void check_image_values(const ValueType& in) {
     case DType::uint8:
     case DType::uint16:
     case DType::float16:
+    case DType::bfloat16:
     case DType::float32: return;
-    default: bad_type("expected uint8, uint16, float16 or float32, got {}", name_of(in.dtype));
+    default: bad_type("expected uint8, uint16, float16, bfloat16 or float32, got {}", name_of(in.dtype));
   }
 }
 

@@ -63,6 +63,7 @@ struct WarpArguments {
   static float as_sample(float v, DType type) {
     if (type == DType::none || type == DType::float32 || type == DType::float64) return v;
     if (type == DType::float16) return Half(v);
+    if (type == DType::bfloat16) return BFloat16(v);
     if (type == DType::bool_) return v != 0;
     const int bits = static_cast<int>(size_of(type)) * 8 - !is_unsigned(type);
     const double high = std::ldexp(1.0, bits) - 1, low = is_unsigned(type) ? 0 : -high - 1;

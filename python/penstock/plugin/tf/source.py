@@ -18,6 +18,7 @@ _TYPES = {
     "INT32": tf.int32,
     "INT64": tf.int64,
     "FLOAT16": tf.float16,
+    "BFLOAT16": tf.bfloat16,
     "FLOAT": tf.float32,
     "FLOAT64": tf.float64,
     "BOOL": tf.bool,

@@ -22,7 +22,8 @@ enum class ArgumentType : int64_t {
   float16,
   float32,
   float64,
-  boolean
+  boolean,
+  bfloat16 = 13
 };
 
 // The upper bits of a number without the `drop` lowest, rounded half to even.
@@ -66,6 +67,7 @@ PENSTOCK_KERNEL float argument_at(const void* values, ArgumentType type, int64_t
                    : by_way_of_float64(static_cast<uint64_t>(v));
     }
     case ArgumentType::float16: return static_cast<float>(static_cast<const Half*>(values)[i]);
+    case ArgumentType::bfloat16: return static_cast<float>(static_cast<const BFloat16*>(values)[i]);
     case ArgumentType::float64: return from_float64(static_cast<const uint64_t*>(values)[i]);
     case ArgumentType::boolean: return static_cast<const bool*>(values)[i] ? 1.0f : 0.0f;
     default: return static_cast<const float*>(values)[i];

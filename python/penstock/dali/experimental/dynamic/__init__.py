@@ -17,6 +17,7 @@ from .batches import Batch, as_batch, batch
 from .devices import Device, EvalContext, EvalMode, device, get_num_threads, set_num_threads
 from .element_types import (
     DType,
+    bfloat16,
     bool,  # noqa: A004  DALI's name
     dtype,
     float16,
@@ -49,6 +50,7 @@ __all__ = [
     "as_batch",
     "as_tensor",
     "batch",
+    "bfloat16",
     "bool",
     "device",
     "dtype",

@@ -76,10 +76,11 @@ uint8, uint16, uint32, uint64 = (_made(f"uint{n}", _KIND.unsigned, n) for n in (
 float16, float32, float64 = (
     _made(f"float{n}", _KIND.float, n, e, s) for n, e, s in ((16, 5, 10), (32, 8, 23), (64, 11, 52))
 )
+bfloat16 = _made("bfloat16", _KIND.float, 16, 8, 7)
 bool = _made("bool", _KIND.bool, 8)  # noqa: A001  DALI's name
-_ALL = (int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64, bool)
+_ALL = (int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64, bfloat16, bool)
 _BY_ID = {t.type_id: t for t in _ALL}
-_SHORT = {"b": bool} | {f"{t.name[0]}{t.bits}": t for t in _ALL if t is not bool}
+_SHORT = {"b": bool, "bf16": bfloat16} | {f"{t.name[0]}{t.bits}": t for t in _ALL if t.name[0] != "b"}
 
 
 def dtype(value: Any) -> DType:

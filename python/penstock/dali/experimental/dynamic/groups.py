@@ -26,7 +26,6 @@ REFUSED = {
     "checkpoint": "readers have get_state() and set_state(), a pipeline has checkpoint()",
     "optical_flow": OPERATORS["optical_flow"],
     "pytorch": "penstock.torch.DataLoader gives batches to torch, and Tensor.torch() and Batch.torch() a tensor",
-    "bfloat16": "Penstock has no such type: use float32 or float16",
     **dict.fromkeys(
         ("Stream", "stream", "get_current_stream", "get_default_stream", "set_current_stream", "set_default_stream"),
         "each call waits for its streams itself",
