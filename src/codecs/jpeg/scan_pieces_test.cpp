@@ -46,6 +46,9 @@ Case random_case(std::mt19937& random) {
   r.optimized = random() % 3 == 0;
   r.long_codes = !r.optimized && random() % 5 == 0;
   r.progressive = random() % 8 == 0;
+  r.arithmetic = !r.optimized && !r.long_codes && random() % 6 == 0;
+  r.interleaved = r.long_codes || random() % 10 != 0;
+  if (!r.long_codes && random() % 10 == 0) r.components = 4, r.stored = random() % 2 ? JCS_CMYK : JCS_YCCK;
   r.seed = random();
   Case c;
   c.file = make_jpeg(r);
@@ -92,6 +95,16 @@ TEST(JpegOnThreads, MakesAndUsesTheIndexOfOneThread) {
   }
 }
 
+// A segment before the scan that says that it has restart markers, so many MCUs apart.
+void promise_restarts(File& file, uint16_t mcus) {
+  const uint8_t segment[] = {0xFF, 0xDD, 0, 4, static_cast<uint8_t>(mcus >> 8), static_cast<uint8_t>(mcus)};
+  for (size_t i = 2; i + 3 < file.size() && file[i] == 0xFF; i += 2 + 256 * file[i + 2] + file[i + 3])
+    if (file[i + 1] == 0xDA) {
+      file.insert(file.begin() + static_cast<ptrdiff_t>(i), std::begin(segment), std::end(segment));
+      return;
+    }
+}
+
 TEST(JpegOnThreads, JudgesDamageAsOneThreadDoes) {
   const RestoreJpegChoice restore;
   ThreadPool pool(4);
@@ -99,7 +112,9 @@ TEST(JpegOnThreads, JudgesDamageAsOneThreadDoes) {
   for (int round = 0; round < 4 * test_count(); ++round) {
     Case c = random_case(random);
     const size_t at = c.file.size() / 4 + random() % (c.file.size() * 3 / 4);
-    if (round % 4 == 0) c.file.resize(at);
+    if (round % 8 == 0) c.file.resize(at);
+    else if (round % 8 == 4) promise_restarts(c.file, static_cast<uint16_t>(random() % 3 ? random() % 500 : random()));
+    else if (round % 8 == 6) c.file.insert(c.file.end(), c.file.begin() + static_cast<ptrdiff_t>(at), c.file.end());
     else if (round % 4 == 1) c.file[at] ^= static_cast<uint8_t>(1 << random() % 8);
     else
       for (size_t i = at; i < std::min(c.file.size(), at + 1 + random() % 40); ++i)
