@@ -80,8 +80,9 @@ def test_bfloat16_comes_as_jax_has_it(options):
     for batch in iterator:
         assert batch["a"].dtype == jax.numpy.bfloat16
         np.testing.assert_array_equal(batch["a"], arrays(pipe.run())[0])
-    made = fn.flip(penstock.tensor(batch["a"][:, :, None], layout="HWC"), horizontal=1)
-    np.testing.assert_array_equal(made.numpy(), np.asarray(batch["a"])[:, ::-1, None])
+    whole = jax.numpy.asarray(np.asarray(batch["a"]))
+    made = fn.flip(penstock.tensor(whole[:, :, None], layout="HWC"), horizontal=1)
+    np.testing.assert_array_equal(made.numpy(), np.asarray(whole)[:, ::-1, None])
 
 
 def test_parts_that_are_not_aligned_are_copied_and_equal():
