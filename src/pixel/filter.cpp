@@ -27,8 +27,8 @@ struct VectorWeights {
   }
 };
 
-// The kernel of a kind at distances from 0 to its radius, for estimates: values between two entries are off by less than
-// 3e-6. Empty for kinds that are cheap, or that have a step.
+// The kernel of a kind at distances from 0 to its radius, for estimates: values between two entries are off by less
+// than 3e-6. Empty for kinds that are cheap, or that have a step.
 class KernelTable {
  public:
   explicit KernelTable(FilterKind kind) {
