@@ -6,9 +6,10 @@ pipeline in the trainer itself, tf.data service and Ray Data, in turn.
 
 "Ready" batches are 64 x 3 x 224 x 224 float32, 38.5 MB, which cost nothing to make: the rates are those of the way. "Training" is the
 input of a ResNet-50 in uint8 from JPEG files: the pipeline with 2 threads in the trainer, and in one worker. Peers run where their
-environments are: .venv-frameworks (make test), .venv-ray (python -m venv .venv-ray, pip install "ray[data]"). "Plain sockets" send the same
-bytes through loopback without anything else, as a bound. Each begins after 30 batches that are not counted, so that the memory for
-batches is there: the last of it came with batch 15, and fresh memory of one batch took as long as sending four. Medians over the rounds.
+environments are: .venv-frameworks (make test), .venv-ray (python -m venv .venv-ray, pip install "ray[data]"). "Plain sockets" send the
+same bytes through loopback without anything else, as a bound; of two raylets one makes the batches and the other one has them fetched.
+Each begins after 30 batches that are not counted, so that the memory for batches is there: the last of it came with batch 15, and fresh
+memory of one batch took as long as sending four. Medians over the rounds.
 """
 
 import argparse
@@ -72,6 +73,15 @@ for i, batch in enumerate(data.iter_batches(batch_size=64, batch_format="numpy",
     batch["x"][:, 0, 0, 0].sum()
 print(time.perf_counter() - begin)
 """
+# Batches that one raylet makes and another one takes, each with an object store of its own: as between two machines.
+TWO_RAYLETS = RAY.replace(
+    "ray.init(num_cpus=2, include_dashboard=False, ",
+    """from ray.cluster_utils import Cluster
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+cluster.add_node(num_cpus=1, resources={"other": 1000})
+ray.init(address=cluster.address, """,
+).replace("batch_size=64)\nfor", 'batch_size=64, resources={"other": 1})\nfor')
+TWO_RAYLETS += "ray.shutdown()\ncluster.shutdown()\n"
 
 
 def seconds(pipe, count):
@@ -162,7 +172,8 @@ def main():
             "ready, sockets": lambda n: served(script, "ready", {}, n, "--no-shared-memory"),
             "ready, plain sockets": plain_sockets,
         }
-        for name, text in (("tf.data service", TENSORFLOW), ("Ray Data", RAY)):
+        peers = {"tf.data service": TENSORFLOW, "Ray Data": RAY, "Ray Data, two raylets": TWO_RAYLETS}
+        for name, text in peers.items():
             environment = ROOT / (".venv-frameworks" if text is TENSORFLOW else ".venv-ray")
             if (environment / "bin" / "python").exists():
                 rows[f"ready, {name}"] = lambda n, e=environment, t=text: peer(e, t, n)
