@@ -135,6 +135,7 @@ def test_facts_are_dalis():
     more = ours["members"][2].keys() - theirs["members"][2].keys()
     assert more == {"INTERP_BOX", "INTERP_HAMMING", "INTERP_AREA", "INTERP_LINEAR_EXACT"}
     ours["members"][2] = {name: number for name, number in ours["members"][2].items() if name not in more}
+    assert ours["members"][0].pop("BFLOAT16") == 13  # a number that DALI leaves out
     for name, value in theirs.items():
         assert ours[name] == value, name
 

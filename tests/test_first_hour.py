@@ -27,7 +27,7 @@ def test_first_hour_of_classification(tmp_path):
 def test_first_hour_of_detection(tmp_path):
     annotation_files.coco(tmp_path)
     said = run("detection.py", tmp_path / "coco.json", tmp_path / "images")
-    assert "augmented(sample)" in said and "'cat'" in said and "shapes" in said
+    assert "augmented(sample)" in said and "'cat'" in said and "shape=[(" in said
 
 
 def test_first_hour_of_speech(tmp_path):
@@ -49,7 +49,7 @@ def test_first_hour_of_a_dali_script(tmp_path):
 
 def test_first_hour_of_a_library():
     said = run("library.py")
-    assert "Pipeline(batch_size=4, num_threads=1, 2 outputs) <svg  Batch(2 samples, uint8" in said
+    assert "Pipeline(batch_size=4, num_threads=1, 2 outputs) <svg  Batch(\n    [[[0 0 0]" in said
     for line in (
         "(4, 4, 3)",
         "runs 4",

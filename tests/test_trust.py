@@ -105,7 +105,7 @@ def test_saved_forms_that_are_not_text_or_have_unknown_keys(tmp_path):
 def test_a_saved_number_of_outputs_is_checked_before_memory_is_taken(number):
     pipe = Pipeline(batch_size=1, num_threads=1)
     with pipe:
-        pipe.set_outputs(*fn.external_source(num_outputs=2))
+        pipe.set_outputs(*fn.external_source(lambda: ([np.zeros(2)], [np.zeros(3)]), num_outputs=2))
     saved = json.loads(pipe.serialize())
     (node,) = (n for n in saved["graph"]["nodes"] if n["op"] == "external_source")
     assert node["constants"]["num_outputs"] == 2

@@ -178,7 +178,9 @@ class Server:
         return driver
 
     def say(self, text: str) -> None:
-        """Writes a line to the log. A log that cannot be written, as a pipe that nobody reads, does not end the worker.
+        """Writes a line to the log.
+
+        A log that cannot be written, as a pipe that nobody reads, does not end the worker.
 
         Args:
             text: The line; what stands on several lines becomes one.
