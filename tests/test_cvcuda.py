@@ -434,3 +434,11 @@ def test_floats_that_are_integers_are_taken():
     x = tensor(pictures())
     np.testing.assert_array_equal(cvcuda.posterize(x, 2.0).cpu(), cvcuda.posterize(x, 2).cpu())
     np.testing.assert_array_equal(cvcuda.tv.crop(x, 1.0, 2, 3, 4).cpu(), cvcuda.tv.crop(x, 1, 2, 3, 4).cpu())
+
+
+def test_images_of_bfloat16_are_refused_where_there_are_none():
+    import torch
+
+    image = cvcuda.as_tensor(torch.zeros((1, 8, 8, 3), dtype=torch.bfloat16), "NHWC")
+    with pytest.raises(TypeError, match="bfloat16: cast to float32 or float16 first"):
+        cvcuda.averageblur(image, (3, 3))

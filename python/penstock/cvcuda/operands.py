@@ -215,4 +215,7 @@ _NAMES = {
 
 def type_of(batch):
     """The type of a batch as NumPy has it."""
-    return np.dtype(_NAMES[batch.dtype.name])
+    name = batch.dtype.name
+    if name not in _NAMES:
+        raise TypeError(f"CV-CUDA has no images of {name.lower()}: cast to float32 or float16 first")
+    return np.dtype(_NAMES[name])
