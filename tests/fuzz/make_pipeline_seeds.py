@@ -39,7 +39,7 @@ def conditions():
 
 @pipeline_def
 def changed_batches():
-    x, y = fn.external_source(num_outputs=2, ndim=3)
+    x, y = (fn.external_source(ndim=3) for _ in range(2))
     x, y = fn.filter(x, y, keep=fn.reductions.mean(x) > 0)
     x, y = fn.expand(x, y, k=2)
     return fn.flatten_batch(x, repeat=fn.cast(y, dtype=types.FLOAT))
